@@ -1,0 +1,51 @@
+# make pack   sets everything up and makes the release pack from configs/release.toml in output/release/
+# make test   sets everything up and runs the tests, but for those marked `soak`
+# make help   lists the rest
+#
+# Everything lives in one virtual environment, .venv, built from .ci/constraints.txt; it is rebuilt only when that file or
+# pyproject.toml changes. PYTHON names the interpreter that makes it (3.11 or newer).
+
+PYTHON ?= python3
+BIN := .venv/bin
+READY := .venv/.ready
+PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --no-input --constraint .ci/constraints.txt
+
+.DEFAULT_GOAL := help
+.PHONY: help setup pack test soak lint signature constraints clean
+
+help: ## list the targets
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 20
+
+setup: $(READY) ## make .venv and install everything into it
+
+$(READY): pyproject.toml .ci/constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed: make PYTHON=python3.x")'
+	@echo "Setting up .venv (a minute or two, once) ..."
+	@$(PYTHON) -m venv .venv || { echo "A virtual environment cannot be made; on Debian: apt install python3-venv"; exit 1; }
+	@$(PIP) hatchling editables
+	@$(PIP) --no-build-isolation --editable '.[cluster,calibrate,dev]'
+	@touch $@
+
+pack: $(READY) ## make the release pack in output/release/
+	@$(BIN)/number-match run -c configs/release.toml -o output/release
+
+test: $(READY) ## run the tests
+	@$(BIN)/python -m pytest
+
+soak: $(READY) ## run the long tests
+	@$(BIN)/python -m pytest -m soak
+
+lint: $(READY) ## check style and types
+	@$(BIN)/ruff check
+	@$(BIN)/mypy
+
+signature: $(READY) ## solve and score fixed boards and print one number, which a refactor leaves alone
+	@$(BIN)/python tests/signature.py
+
+constraints: $(READY) ## choose the newest versions that pyproject.toml allows, into .ci/constraints.txt
+	@UV_CUSTOM_COMPILE_COMMAND="make constraints" $(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 \
+	  --all-extras --no-emit-index-url --no-annotate pyproject.toml --output-file .ci/constraints.txt
+
+clean: ## remove the virtual environment and what tools leave behind; output/ stays
+	@rm -rf .venv dist .benchmarks .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	@find pipeline tests -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,76 @@
+"""The command `number-match`: arguments come in, plain functions are called, an exit code goes out.
+
+The commands stand in the files `cli_*.py`, by what they are about; each is a few lines over a plain function, imported
+only when the command runs, so that `--help` is quick. This file puts them together and turns every way to end into an
+exit code: 0 done, 1 a check failed, 2 a user's mistake, 130 and 143 interrupted.
+"""
+
+import os
+import signal
+import sys
+from types import FrameType
+from typing import Annotated
+
+import typer
+
+from number_match import __version__, cli_board, cli_pack, cli_run
+from number_match.errors import UserError
+
+app = typer.Typer(
+    name="number-match",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(__version__)
+        raise typer.Exit
+
+
+@app.callback()
+def root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Make level packs for Number Match, look at boards, and check packs that were shipped."""
+
+
+for part in (cli_run, cli_board, cli_pack):
+    app.add_typer(part.app)
+
+
+def main() -> None:
+    """Run the command line and exit (see the exit codes above)."""
+    signal.signal(signal.SIGTERM, _terminated)
+    sys.exit(run(sys.argv[1:]))
+
+
+def run(arguments: list[str]) -> int:
+    """Run one command line, without the program's name, and return its exit code."""
+    try:
+        result = app(arguments, prog_name="number-match", standalone_mode=False)
+    except UserError as mistake:
+        return _refuse(str(mistake))
+    except typer.TyperException as mistake:  # an unknown option, a missing argument, a value of the wrong kind
+        # without any argument the help has been printed already, and there is nothing to add
+        return _refuse(mistake.format_message()) if arguments else mistake.exit_code
+    except BrokenPipeError:  # the reader, such as `head`, has enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except KeyboardInterrupt:
+        return 130
+    return result if isinstance(result, int) else 0
+
+
+def _refuse(message: str) -> int:
+    typer.echo(f"error: {message}", err=True)
+    return 2
+
+
+def _terminated(_signal: int, _frame: FrameType | None) -> None:
+    sys.exit(143)

@@ -1,0 +1,5 @@
+"""The commands about boards. Thin: each calls one plain function and prints what it returns."""
+
+import typer
+
+app = typer.Typer()

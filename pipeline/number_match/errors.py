@@ -1,0 +1,8 @@
+"""The one exception for what a user gave and this program cannot use."""
+
+
+class UserError(Exception):
+    """Text for the user: names the file, the key or line, the value, and what was expected.
+
+    The command line prints it as it stands and exits 2; no traceback is ever shown for it.
+    """

@@ -1,0 +1,1 @@
+"""A pytest plugin that checks level packs: one test item a Stage."""
