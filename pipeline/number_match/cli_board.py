@@ -1,5 +1,384 @@
-"""The commands about boards. Thin: each calls one plain function and prints what it returns."""
+"""The commands about boards. Thin: each calls one plain function and prints what it returns.
+
+Everything heavy is imported inside the commands, so that `--help` is quick.
+"""
+
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
+from number_match.errors import UserError
+
+if TYPE_CHECKING:
+    from number_match.boards import Given
+    from number_match.rules import Board, Ruleset
+    from number_match.simulate import PlayoutFigures
+    from number_match.solve import SolveResult
+
 app = typer.Typer()
+PANEL = "Boards"
+
+BoardArgument = Annotated[
+    str | None, typer.Argument(metavar="BOARD", help='For example "316372222/5516 +2".', show_default=False)
+]
+FileOption = Annotated[
+    str | None, typer.Option("--file", help="A file with one board a line; - is stdin.", show_default=False)
+]
+RulesetOption = Annotated[str, typer.Option(help="An id, or settings such as width=5,diagonal=false.")]
+AddsOption = Annotated[
+    int | None, typer.Option(min=0, max=9999, help="The Adds allowed, unless the board says so.", show_default=False)
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object a line.")]
+QuietOption = Annotated[bool, typer.Option("--quiet", help="No progress bar and no messages.")]
+WorkersOption = Annotated[
+    int | None, typer.Option(min=1, help="Boards worked on at once; default: one a core.", show_default=False)
+]
+
+
+class Goal(StrEnum):
+    """What a solution should have few of."""
+
+    adds = "adds"
+    actions = "actions"
+
+
+class SchemaName(StrEnum):
+    """The formats that have a JSON Schema."""
+
+    pack = "pack"
+    config = "config"
+
+
+@app.command(rich_help_panel=PANEL)
+def solve(
+    board: BoardArgument = None,
+    file: FileOption = None,
+    adds: AddsOption = None,
+    node_budget: Annotated[int, typer.Option(min=1, help="The nodes after which the answer is `undecided`.")] = 10**6,
+    memory_mib: Annotated[int, typer.Option(min=1, help="Memory for tables, a worker, in MiB.")] = 1024,
+    minimise: Annotated[Goal, typer.Option(help="Adds and then pairs, or pairs and Adds together.")] = Goal.adds,
+    ruleset: RulesetOption = "veyra-1",
+    workers: WorkersOption = None,
+    as_json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Find out whether boards can be cleared, with how few Adds and pairs, and how."""
+    from number_match.boards import given_boards, parse_ruleset
+
+    boards = given_boards(board, file, parse_ruleset(ruleset), adds)
+    _prepare("solve", quiet)
+    from number_match.solve import solve as solve_board
+
+    def work(given: "Given") -> "SolveResult":
+        return solve_board(given.board, node_budget=node_budget, memory_mib=memory_mib, minimise=minimise.value)
+
+    for given, result in _in_order(work, boards, workers, quiet):
+        if as_json:
+            _print_json(_solve_record(result))
+        elif file is None:
+            _print_solution(result)
+        else:
+            min_adds, par = _bounds(result.min_adds.lower, result.min_adds.upper), _par(result)
+            print(f"{result.verdict:<11} min Adds {min_adds:<6} par {par:<8} nodes {result.nodes:<9} {given.board}")
+
+
+def _solve_record(result: "SolveResult") -> dict[str, Any]:
+    def bounds(both: Any) -> dict[str, int | None] | None:
+        return None if both is None else {"lower": both.lower, "upper": both.upper}
+
+    record = {
+        "board": result.board.text,
+        "adds": result.board.adds,
+        "verdict": result.verdict,
+        "min_adds": bounds(result.min_adds),
+        "par": bounds(result.par),
+        "solution": None if result.solution is None else list(result.solution),
+        "nodes": result.nodes,
+    }
+    return record if result.actions is None else record | {"actions": bounds(result.actions)}
+
+
+def _print_solution(result: "SolveResult") -> None:
+    print(f"board     {result.board}")
+    print(f"verdict   {result.verdict}")
+    print(f"min Adds  {_bounds(result.min_adds.lower, result.min_adds.upper)}")
+    print(f"par       {_par(result)}")
+    if result.actions is not None:
+        print(f"actions   {_bounds(result.actions.lower, result.actions.upper)}")
+    if result.solution is not None:
+        print(f"solution  {' '.join(result.solution)}")
+    print(f"nodes     {result.nodes}")
+
+
+def _par(result: "SolveResult") -> str:
+    return "-" if result.par is None else _bounds(result.par.lower, result.par.upper)
+
+
+def _bounds(lower: int, upper: int | None) -> str:
+    """`3`, `3 to 5`, or `at least 3`."""
+    return f"at least {lower}" if upper is None else f"{lower}" if lower == upper else f"{lower} to {upper}"
+
+
+@app.command(rich_help_panel=PANEL)
+def simulate(
+    board: BoardArgument = None,
+    file: FileOption = None,
+    player: Annotated[str, typer.Option(help="A player of the default panel.")] = "casual",
+    playouts: Annotated[int, typer.Option(min=1, max=10**9, help="How many games are played.")] = 10_000,
+    adds: AddsOption = None,
+    seed: Annotated[int, typer.Option(min=0, max=2**64 - 1, help="The seed of all choices.")] = 1,
+    ruleset: RulesetOption = "veyra-1",
+    workers: WorkersOption = None,
+    as_json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Let a simulated player try boards, and count how often each allowance is enough."""
+    from number_match.boards import given_boards, parse_ruleset
+    from number_match.players import default_panel
+
+    boards = given_boards(board, file, parse_ruleset(ruleset), adds)
+    panel = default_panel()
+    if player not in panel:
+        raise UserError(f"--player: {player!r} is not in the default panel ({', '.join(panel)})")
+    _prepare("playouts", quiet)
+    from number_match.simulate import simulate as play
+    from number_match.simulate import wilson
+
+    def work(given: "Given") -> "PlayoutFigures":
+        return play(
+            given.board.with_adds(0),
+            panel[player],
+            name=player,
+            max_adds=given.board.adds,
+            playouts=range(playouts),
+            seed=seed,
+        )
+
+    for given, figures in _in_order(work, boards, workers, quiet):
+        intervals = [wilson(passed, playouts) for passed in figures.passed]
+        if as_json:
+            _print_json(
+                {
+                    "board": given.board.text,
+                    "player": player,
+                    "playouts": playouts,
+                    "seed": seed,
+                    "passed": list(figures.passed),
+                    "pass_rate": [round(passed / playouts, 4) for passed in figures.passed],
+                    "low": [round(low, 4) for low, _ in intervals],
+                    "high": [round(high, 4) for _, high in intervals],
+                }
+            )
+            continue
+        print(f"board   {given.board.text}")
+        print(f"player  {player}, {playouts} playouts, seed {seed}")
+        for allowance, (passed, (low, high)) in enumerate(zip(figures.passed, intervals, strict=True)):
+            print(f"+{allowance:<4} {passed / playouts:7.1%}   (95%: {low:.1%} to {high:.1%})")
+
+
+@app.command(rich_help_panel=PANEL)
+def show(
+    board: Annotated[str, typer.Argument(metavar="BOARD|PACK", help="A board, or a pack file.", show_default=False)],
+    stage: Annotated[str | None, typer.Argument(metavar="STAGE", help="A Stage's id.", show_default=False)] = None,
+    play: Annotated[str, typer.Option(help='Actions to take first, such as "0-9 + 3-4".', show_default=False)] = "",
+    adds: AddsOption = None,
+    ruleset: RulesetOption = "veyra-1",
+    as_json: JsonOption = False,
+) -> None:
+    """Draw a board with its pairs, or the board of a Stage of a pack."""
+    from number_match.boards import given_boards, parse_ruleset
+    from number_match.rules import IllegalAction, NotationError, replay
+
+    if stage is None:
+        if os.path.isfile(board):
+            raise UserError(f"{board}: this is a file; to show a board of a pack, name a Stage of it, such as L001-S01")
+        position = given_boards(board, None, parse_ruleset(ruleset), adds)[0].board
+    else:
+        position = _stage_board(board, stage)
+    try:
+        position = replay(position, play.replace(",", " ").split())
+    except (IllegalAction, NotationError) as error:
+        raise UserError(f"--play: {error}") from None
+    if as_json:
+        _print_json(
+            {
+                "board": position.text,
+                "adds": position.adds,
+                "pairs": [f"{i}-{j}" for i, j in position.pairs()],
+                "cleared": position.cleared,
+                "stuck": position.stuck,
+            }
+        )
+        return
+    _print_board(position)
+
+
+def _stage_board(pack_path: str, stage_id: str) -> "Board":
+    from number_match.models import read_any
+    from number_match.rules import Board
+
+    pack = read_any(pack_path)
+    boards = {puzzle.id: puzzle.board for puzzle in pack.puzzles}
+    for level in pack.levels:
+        for stage in level.stages:
+            if stage.id == stage_id and stage.puzzle in boards:
+                return Board.parse(boards[stage.puzzle], pack.ruleset.rules()).with_adds(stage.adds)
+    first = pack.levels[0].stages[0].id
+    raise UserError(f"{pack_path}: there is no Stage {stage_id!r} in it; its first one is {first}")
+
+
+def _print_board(position: "Board") -> None:
+    from number_match.drawing import draw
+
+    colour = sys.stdout.isatty() and "NO_COLOR" not in os.environ
+    ascii_only = not (sys.stdout.encoding or "").lower().startswith("utf")
+    print(draw(position, colour=colour, ascii_only=ascii_only))
+    print()
+    print(position)
+    pairs = position.pairs()
+    state = "cleared" if position.cleared else "stuck" if position.stuck else f"{len(pairs)} pairs"
+    adds = "1 Add" if position.adds == 1 else f"{position.adds} Adds"
+    print(f"{position.active} active cells, {adds} left, {state}")
+    for i, j in pairs:
+        digits = f"{position.cells[i]} {position.cells[j]}"
+        print(f"  {f'{i}-{j}':<9} {digits}   {', '.join(position.links(i, j))}")
+
+
+@app.command(rich_help_panel=PANEL)
+def perft(
+    board: BoardArgument = None,
+    file: FileOption = None,
+    depth: Annotated[int | None, typer.Option(min=0, max=99, help="Actions in a sequence.", show_default=False)] = None,
+    adds: AddsOption = None,
+    ruleset: Annotated[
+        str | None,
+        typer.Option(help="An id or settings [default: what the file is named after, or veyra-1]", show_default=False),
+    ] = None,
+    as_json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Count the sequences of exactly so many actions, with a checksum; or check a file of such counts."""
+    from number_match.boards import given_boards, parse_ruleset, text_lines
+    from number_match.perft import is_perft_file, ruleset_of
+
+    rules = ruleset_of(file or "") if ruleset is None else parse_ruleset(ruleset)
+    lines = [] if file is None else list(text_lines(file))
+    if is_perft_file(lines):
+        if depth is not None or adds is not None:
+            raise UserError(f"{file}: a perft file has its own depths and Adds; give no --depth or --adds beside it")
+        _check_perft(lines, rules, as_json, quiet)
+        return
+    if depth is None:
+        raise UserError("--depth is needed: the number of actions in a sequence")
+    boards = given_boards(board, file, rules, adds)
+    _prepare("perft", quiet)
+    from number_match.perft import count
+
+    for given in boards:
+        sequences, checksum = count(given.board, depth)
+        if as_json:
+            _print_json(
+                {
+                    "board": given.board.text,
+                    "adds": given.board.adds,
+                    "depth": depth,
+                    "count": sequences,
+                    "checksum": f"{checksum:016x}",
+                }
+            )
+        else:
+            if file is not None:
+                print(f"board {given.board}")
+            print(f"perft {depth} {sequences} {checksum:016x}")
+
+
+def _check_perft(lines: list[tuple[str, str]], rules: "Ruleset", as_json: bool, quiet: bool) -> None:
+    """Count every row of a perft file again; exit 1 when one differs."""
+    from tqdm import tqdm
+
+    from number_match.perft import count, read_rows
+
+    rows = read_rows(lines, rules)
+    _prepare("perft", quiet)
+    wrong = 0
+    for row in tqdm(rows, unit=" rows", disable=True if quiet else None):
+        found = count(row.board, row.depth)
+        good = found == (row.count, row.checksum)
+        wrong += not good
+        if as_json:
+            _print_json(
+                {
+                    "id": row.id,
+                    "board": row.board.text,
+                    "adds": row.board.adds,
+                    "depth": row.depth,
+                    "count": found[0],
+                    "checksum": f"{found[1]:016x}",
+                    "ok": good,
+                }
+            )
+        elif not good:
+            print(
+                f"{row.place}: {row.id}: perft {row.depth} is {found[0]} {found[1]:016x}, "
+                f"expected {row.count} {row.checksum:016x}; board {row.board}"
+            )
+    if not as_json:
+        print(f"{len(rows) - wrong} of {len(rows)} rows agree, under {rules.id}")
+    if wrong:
+        raise typer.Exit(1)
+
+
+@app.command(rich_help_panel="Formats")
+def schema(name: Annotated[SchemaName, typer.Argument(help="Which format.")]) -> None:
+    """Print the JSON Schema of a format."""
+    from number_match.models import pack_schema, schema_text
+
+    if name is SchemaName.pack:
+        print(schema_text(pack_schema()), end="")
+    else:
+        from number_match.config import config_schema
+
+        print(schema_text(config_schema()), end="")
+
+
+# -------------------------------------------------------------------------------------------------------- shared parts
+
+Task = TypeVar("Task")
+Result = TypeVar("Result")
+
+
+def _in_order(
+    work: Callable[[Task], Result], tasks: Sequence[Task], workers: int | None, quiet: bool
+) -> Iterator[tuple[Task, Result]]:
+    """Work on the tasks in several threads (kernels let go of the interpreter) and give the results in order."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    from tqdm import tqdm
+
+    count = min(workers or len(os.sched_getaffinity(0)), len(tasks))
+    with (
+        ThreadPoolExecutor(count) as pool,
+        tqdm(total=len(tasks), unit=" boards", disable=True if quiet or len(tasks) == 1 else None) as bar,
+    ):
+        try:
+            for task, result in zip(tasks, pool.map(work, tasks), strict=True):
+                bar.update()
+                yield task, result
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _prepare(kernels: str, quiet: bool) -> None:
+    """Load the compiled kernels, saying so when they have to be compiled first."""
+    from number_match.kernels import prepare
+
+    prepare([kernels], lambda message: None if quiet else typer.echo(message, err=True))
+
+
+def _print_json(record: dict[str, Any]) -> None:
+    print(json.dumps(record, ensure_ascii=False))

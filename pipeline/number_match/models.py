@@ -9,6 +9,7 @@ import json
 import os
 import re
 import stat
+import sys
 from collections.abc import Iterable, Iterator, Mapping
 from hashlib import sha256
 from pathlib import Path
@@ -195,6 +196,8 @@ class Scoring(Record):
     behaviour: Positive
     seed: Seed
     reference: Key
+    weights: dict[Key, Positive] | None = None
+    """How much each player's pass rate weighs in the score; the reference alone when not given."""
     players: dict[Key, dict[str, JsonValue]]
     bands: Annotated[tuple[Band, ...], Field(min_length=1)]
 
@@ -368,9 +371,9 @@ def parse_pack(data: bytes, name: str) -> Pack | ClientPack:
 
 
 def read_bytes(path: str | os.PathLike[str], *, max_bytes: int = MAX_BYTES) -> bytes:
-    """A file's bytes, refused before reading when it is larger than allowed. Raises PackError."""
+    """A file's bytes (`-` is stdin), refused before reading when it is larger than allowed. Raises PackError."""
     try:
-        with open(path, "rb") as file:
+        with open(sys.stdin.fileno(), "rb", closefd=False) if path == "-" else open(path, "rb") as file:
             state = os.fstat(file.fileno())
             size = state.st_size if stat.S_ISREG(state.st_mode) else 0
             data = file.read(max_bytes + 1) if size <= max_bytes else b""
@@ -378,7 +381,7 @@ def read_bytes(path: str | os.PathLike[str], *, max_bytes: int = MAX_BYTES) -> b
         reason = error.strerror if isinstance(error, OSError) else error
         raise PackError(f"{path}: cannot be read: {reason}") from None
     if max(size, len(data)) > max_bytes:
-        raise PackError(f"{path}: larger than {max_bytes} bytes, the largest pack that is read")
+        raise PackError(f"{path}: larger than {max_bytes} bytes, which is the limit")
     return data
 
 
