@@ -30,11 +30,16 @@ def given_boards(text: str | None, file: str | None, ruleset: Ruleset, adds: int
     Raises:
         UserError: for both or neither, for a bad board, or when `adds` is not what a board itself says.
     """
-    if (text is None) == (file is None):
-        raise UserError("expected one board, or --file with a file of boards")
+    either(text, file)
     if text is not None:
         return [Given(_with_adds(_board(text, ruleset, "board"), text, adds, "board"))]
     return list(_from_file(file or "", ruleset, adds))
+
+
+def either(text: str | None, file: str | None) -> None:
+    """Refuse a command that has both a board and a file, or neither; raises UserError."""
+    if (text is None) == (file is None):
+        raise UserError("expected one board, or --file with a file of boards")
 
 
 def text_lines(file: str) -> Iterator[tuple[str, str]]:

@@ -263,9 +263,10 @@ def perft(
     quiet: QuietOption = False,
 ) -> None:
     """Count the sequences of exactly so many actions, with a checksum; or check a file of such counts."""
-    from number_match.boards import given_boards, parse_ruleset, text_lines
+    from number_match.boards import either, given_boards, parse_ruleset, text_lines
     from number_match.perft import is_perft_file, ruleset_of
 
+    either(board, file)
     rules = ruleset_of(file or "") if ruleset is None else parse_ruleset(ruleset)
     lines = [] if file is None else list(text_lines(file))
     if is_perft_file(lines):
@@ -336,14 +337,14 @@ def _check_perft(lines: list[tuple[str, str]], rules: "Ruleset", as_json: bool, 
 @app.command(rich_help_panel="Formats")
 def schema(name: Annotated[SchemaName, typer.Argument(help="Which format.")]) -> None:
     """Print the JSON Schema of a format."""
-    from number_match.models import pack_schema, schema_text
+    from number_match.models import Pack, schema_text
 
     if name is SchemaName.pack:
-        print(schema_text(pack_schema()), end="")
+        print(schema_text(Pack), end="")
     else:
-        from number_match.config import config_schema
+        from number_match.config import Config
 
-        print(schema_text(config_schema()), end="")
+        print(schema_text(Config), end="")
 
 
 # -------------------------------------------------------------------------------------------------------- shared parts

@@ -499,13 +499,9 @@ def _shown(value: object) -> str:
 # ------------------------------------------------------------------------------------------------------------- schema
 
 
-def pack_schema() -> dict[str, Any]:
-    """The JSON Schema (draft 2020-12) of `pack.json`."""
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **Pack.model_json_schema()}
-
-
-def schema_text(schema: Mapping[str, Any]) -> str:
-    """A JSON Schema as it is printed and kept in the repository."""
+def schema_text(model: type[BaseModel]) -> str:
+    """The JSON Schema (draft 2020-12) of a format, as it is printed and kept in the repository."""
+    schema = {"$schema": "https://json-schema.org/draft/2020-12/schema", **model.model_json_schema()}
     return json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
 
 

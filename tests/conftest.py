@@ -1,0 +1,43 @@
+"""What several test files use."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from number_match import cli
+
+DATA = Path(__file__).parent / "data"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a command ended."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def complaint(self) -> str:
+        """The one message of a command that refused; fails when it did anything else."""
+        assert (self.code, self.out) == (2, ""), self
+        assert self.err.startswith("error: "), self
+        assert "Traceback" not in self.err
+        return self.err.removeprefix("error: ").rstrip("\n")
+
+
+Command = Callable[..., Outcome]
+
+
+@pytest.fixture
+def command(capsys: pytest.CaptureFixture[str]) -> Command:
+    """Run a `number-match` command line in this process: `command("solve", board, "--json")`."""
+
+    def run(*arguments: object) -> Outcome:
+        capsys.readouterr()
+        code = cli.run([str(argument) for argument in arguments])
+        return Outcome(code, *capsys.readouterr())
+
+    return run
