@@ -12,31 +12,21 @@ https://www.chessprogramming.org/Kogge-Stone_Algorithm), and for reading order t
 The plain twin that these playouts are held to, action by action, is tests/plain_player.py, on `rules.py`. What a player's
 parameters mean is told in `players.py`, which makes the tables. Nothing here checks what it is given.
 """
-# mypy: disable-error-code="no-untyped-call,no-untyped-def,misc,untyped-decorator"
+# mypy: disable-error-code="no-untyped-call,no-untyped-def,misc,untyped-decorator,call-arg,var-annotated"
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
+from numba import njit, types
 from numba.extending import overload
 from numpy.typing import NDArray
 
 from number_match.kernels.bits import GOLDEN, ONE, ZERO, U, below, kernel, mix, popcount
-from number_match.kernels.wide import (
-    HAS_EXTRACT,
-    count,
-    deposit,
-    extract,
-    fetch,
-    first,
-    is_empty,
-    lowest,
-    nth,
-    single,
-    squares,
-    words,
-)
+from number_match.kernels.wide import HAS_EXTRACT, capacity, deposit, extract, fetch, lowest, nth, set512
+from number_match.kernels.words import empty, first, set128, size, square, store
 
 MAX_SQUARES = 512
 """A playout whose board would grow past this many squares ends there, not cleared."""
@@ -53,6 +43,9 @@ TWO, SIX, SIXTEEN, THIRTY_TWO = U(2), U(6), U(16), U(32)
 IN_WORD = U(63)
 CLEARED, LOST, WANTS_ADD = 0, 1, 2
 ADD_LOGGED = 0xFFFFFFFF
+
+inlined = njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
+"""For the steps of the hot loops: a call would pass the sets through memory."""
 
 
 class Tables(NamedTuple):
@@ -91,41 +84,43 @@ RECORDS = U(8)
 """Row RECORDS * S + line: the squares that the line goes on from."""
 
 
-def lines_of(width: int, column: bool, diagonal: bool, size: int) -> NDArray[np.uint64]:
-    """The table for a board of up to `size` squares, in rows of `width`; a line that is off goes on from no square."""
-    whole = (1 << size) - 1
-    along = [[whole >> (s + 1) << (s + 1) for s in range(size)]]
+def lines_of(width: int, column: bool, diagonal: bool, room: int) -> NDArray[np.uint64]:
+    """The table for a board of up to `room` squares, in rows of `width`; a line that is off goes on from no square."""
+    whole = (1 << room) - 1
+    along = [[whole >> (s + 1) << (s + 1) for s in range(room)]]
     goes_on = [whole]
     for step, sideways, on in ((width, 0, column), (width + 1, 1, diagonal), (width - 1, -1, diagonal)):
-        inside = [on and 0 <= s % width + sideways < width for s in range(size)]
-        line = [0] * (size + width + 1)
-        for s in reversed(range(size)):
+        inside = [on and 0 <= s % width + sideways < width for s in range(room)]
+        line = [0] * (room + width + 1)
+        for s in reversed(range(room)):
             line[s] = (1 << (s + step) | line[s + step]) if inside[s] else 0
-        along.append(line[:size])
-        goes_on.append(sum(1 << s for s in range(size) if inside[s]))
-    starts = [s - s % width for s in range(size)]
+        along.append(line[:room])
+        goes_on.append(sum(1 << s for s in range(room) if inside[s]))
+    starts = [s - s % width for s in range(room)]
     rows = [((1 << width) - 1) << start for start in starts]
     before = [(1 << start) - 1 for start in starts]
     around = []
-    for s in range(size):
-        close = range(max(0, s % width - 2), min(width, s % width + 3))
-        around.append(sum(1 << (start + c) for start in range(max(0, starts[s] - 2 * width), starts[s] + 3 * width, width) for c in close))
-    sets = [*along[0], *along[1], *along[2], *along[3], *rows, *before, *around, *(start // width for start in starts), *goes_on]
-    packed = b"".join((squares & whole).to_bytes(size // 8, "little") for squares in sets)
-    return np.frombuffer(packed, dtype="<u8").astype(np.uint64).reshape(-1, size // 64)
+    for s in range(room):
+        columns = range(max(0, s % width - 2), min(width, s % width + 3))
+        close = range(max(0, starts[s] - 2 * width), starts[s] + 3 * width, width)
+        around.append(sum(1 << (start + column) for start in close for column in columns))
+    numbers = [start // width for start in starts]
+    sets = [*chain(*along), *rows, *before, *around, *numbers, *goes_on]
+    packed = b"".join((squares & whole).to_bytes(room // 8, "little") for squares in sets)
+    return np.frombuffer(packed, dtype="<u8").astype(np.uint64).reshape(-1, room // 64)
 
 
-@kernel
+@inlined
 def _record(lines, section, square, like):
-    return fetch(lines, section * squares(like) + square, like)
+    return fetch(lines, section * capacity(like) + square, like)
 
 
-@kernel
+@inlined
 def _row_number(lines, square, like):
-    return lines[ROW_NUMBER * squares(like) + square, ZERO]
+    return fetch(lines, (ROW_NUMBER * capacity(like) + square) * (capacity(like) >> SIX), ZERO)
 
 
-@kernel
+@inlined
 def _next_on(lines, line, square, a):
     """The next active square after `square` on a line; the number of squares when there is none."""
     return first(a & _record(lines, line, square, a))
@@ -141,7 +136,7 @@ def _matches_ahead(k0: Any, k1: Any, k2: Any, a: Any, lines: Any, width: Any) ->
 
 @overload(_matches_ahead)
 def _typed_matches_ahead(k0, k1, k2, a, lines, width):
-    if words(a) == 1 and HAS_EXTRACT:
+    if a == types.uint64 and HAS_EXTRACT:
 
         def together(k0, k1, k2, a, lines, width):
             c0, c1, c2 = extract(k0, a), extract(k1, a), extract(k2, a)
@@ -156,7 +151,7 @@ def _typed_matches_ahead(k0, k1, k2, a, lines, width):
     return carried
 
 
-@kernel
+@inlined
 def _matches_on_line(k0, k1, k2, a, goes_on, step, unit, n):
     """The squares whose next active square, going by `step` from squares in `goes_on`, is of their class.
 
@@ -170,7 +165,7 @@ def _matches_on_line(k0, k1, k2, a, goes_on, step, unit, n):
         v1 |= empty & (v1 >> shift)
         v2 |= empty & (v2 >> shift)
         empty &= empty >> shift
-        shift = (shift + shift) & (squares(a) - ONE)
+        shift = (shift + shift) & (capacity(a) - ONE)
         reach += reach
     return a & goes_on & ~(((v0 >> step) ^ k0) | ((v1 >> step) ^ k1) | ((v2 >> step) ^ k2))
 
@@ -178,8 +173,8 @@ def _matches_on_line(k0, k1, k2, a, goes_on, step, unit, n):
 @kernel
 def _of_links(m, a, lines, reading):
     """Those of `m` whose next active square in reading order is joined by a link that is on, when only one of row and wrap is."""
-    kept = m & ~m
-    while not is_empty(m):
+    kept = empty(m)
+    while m != empty(m):
         b = lowest(m)
         m &= ~b
         x = first(b)
@@ -189,7 +184,7 @@ def _of_links(m, a, lines, reading):
     return kept
 
 
-@kernel
+@inlined
 def _links(k0, k1, k2, a, n, lines, width, reading):
     """Four sets, one a line: the squares that the line joins to a later one."""
     m0 = _matches_ahead(k0, k1, k2, a, lines, width)
@@ -201,38 +196,38 @@ def _links(k0, k1, k2, a, n, lines, width, reading):
     return m0, m1, m2, m3
 
 
-@kernel
+@inlined
 def _without(k, before, width):
     """The set `k` after the row behind `before` was taken out."""
     return (k & before) | ((k >> width) & ~before)
 
 
-@kernel
+@inlined
 def _remove(k0, k1, k2, a, n, x, q, lines, width):
     """The classes after the pair of squares x < q went, and which rows that emptied: 1 for the row of q, plus 2 for that of x."""
-    kept = ~(single(x, a) | single(q, a))
+    kept = ~(square(a, x) | square(a, q))
     k0 &= kept
     k1 &= kept
     k2 &= kept
     a &= kept
     emptied = ZERO
     row = _record(lines, ROW_SQUARES, q, a)
-    if is_empty(a & row):
+    if a & row == empty(a):
         emptied = ONE
         k0, k1, k2, n = _collapse(k0, k1, k2, n, q, lines, width)
         a = k0 | k1 | k2
     other = _record(lines, ROW_SQUARES, x, a)
-    if not is_empty(row ^ other) and is_empty(a & other):
+    if row != other and a & other == empty(a):
         emptied += TWO
         k0, k1, k2, n = _collapse(k0, k1, k2, n, x, lines, width)
         a = k0 | k1 | k2
     return k0, k1, k2, a, n, emptied
 
 
-@kernel
+@inlined
 def _collapse(k0, k1, k2, n, x, lines, width):
     before = _record(lines, ROWS_BEFORE, x, k0)
-    start = count(before)
+    start = size(before)
     n = start if start + width >= n else n - width
     return _without(k0, before, width), _without(k1, before, width), _without(k2, before, width), n
 
@@ -250,10 +245,10 @@ def _play_uniform(k0, k1, k2, n, random, done, lines, width, reading, log):
     a = k0 | k1 | k2
     while True:
         m0, m1, m2, m3 = _links(k0, k1, k2, a, n, lines, width, reading)
-        c0 = count(m0)
-        c1 = c0 + count(m1)
-        c2 = c1 + count(m2)
-        total = c2 + count(m3)
+        c0 = size(m0)
+        c1 = c0 + size(m1)
+        c2 = c1 + size(m2)
+        total = c2 + size(m3)
         if total == ZERO:
             return k0, k1, k2, n, random, done
         while True:
@@ -278,10 +273,10 @@ def _play_uniform(k0, k1, k2, n, random, done, lines, width, reading, log):
 # ----------------------------------------------------------------------------------------------- positions in memory
 
 
-@kernel
+@inlined
 def _load(position, row, like):
     """Set `row` of a position in memory, of the type of `like`."""
-    return fetch(position[row], ZERO, like)
+    return fetch(U(position.ctypes.data), row * (U(MAX_SQUARES) // capacity(like)), like)
 
 
 @kernel
@@ -298,10 +293,10 @@ def _append(position):
         w = U(i)
         inside = ~ZERO if n >= (w + ONE) << SIX else (ONE << (n & IN_WORD)) - ONE
         a = (position[U(0), w] | position[U(1), w] | position[U(2), w]) & inside
-        size = popcount(a)
+        added = popcount(a)
         for row in range(4):
             _place(position, U(row), at, extract(position[U(row), w], a))
-        at += size
+        at += added
     for i in range(WORDS):
         position[NEAR, U(i)] = ZERO
     while n < at:
@@ -322,35 +317,6 @@ def _place(position, row, at, bits):
         position[row, word + ONE] |= bits >> (U(64) - shift)
 
 
-def _sets(size: int) -> Any:
-    """The empty set for boards of up to `size` squares, whose type chooses the compiled code."""
-    return U(0) if size == 64 else (U(0),) * (size // 64)
-
-
-def _store(position: Any, row: Any, value: Any) -> None:
-    """Write a set to a row of a position in memory."""
-    raise NotImplementedError("for compiled code")
-
-
-@overload(_store)
-def _typed_store(position, row, value):
-    if words(value) == 1:
-
-        def one(position, row, value):
-            position[row, U(0)] = value
-
-        return one
-
-    def many(position, row, value):
-        for i in range(len(value)):
-            position[row, U(i)] = value[i]
-
-    return many
-
-
-_UP_TO_64, _UP_TO_128, _UP_TO_512 = (_sets(size) for size in SIZES)
-
-
 @kernel
 def _uniform_from(position, lines, width, reading, log, like):
     """Play uniformly until no pair is left, from a position in memory to one; the number of cells left."""
@@ -366,47 +332,75 @@ def _uniform_from(position, lines, width, reading, log, like):
         reading,
         log,
     )
-    _store(position, U(0), k0)
-    _store(position, U(1), k1)
-    _store(position, U(2), k2)
+    store(position, U(0) * (U(MAX_SQUARES) // capacity(like)), k0)
+    store(position, U(1) * (U(MAX_SQUARES) // capacity(like)), k1)
+    store(position, U(2) * (U(MAX_SQUARES) // capacity(like)), k2)
     position[HEAD, U(0)] = n
     position[HEAD, U(1)] = random
     position[HEAD, U(2)] = done
-    return count(k0 | k1 | k2)
+    return size(k0 | k1 | k2)
 
 
 @kernel
-def play_uniform(start, keys, max_adds, width, reading, lines64, lines128, lines512, position, log, passed_at, stopped_at, actions):
-    """Playouts of the uniform player, who Adds only when no pair is left.
+def _play_on_uniformly(position, ruleset, lines, log):
+    """Play uniformly in memory until no pair is left; the number of cells left."""
+    width, reading = ruleset
+    n = position[HEAD, U(0)]
+    if n <= U(64) and width < U(63):
+        return _uniform_from(position, lines[0], width, reading, log, ZERO)
+    if n <= U(128) and width < U(127):
+        return _uniform_from(position, lines[1], width, reading, log, set128())
+    return _uniform_from(position, lines[2], width, reading, log, set512())
 
-    start, position: uint64 (6, 8), a position and a buffer for one; keys: uint64, one a playout.
-    Counted up: passed_at[k], cleared with k Adds; stopped_at[k, c], no pair left with c active squares after k Adds, cleared
-    or not; actions[m], actions of the playouts that were cleared with at most max_adds Adds.
+
+@kernel
+def _begin(position, start, key):
+    for row in range(6):
+        for word in range(WORDS):
+            position[U(row), U(word)] = start[U(row), U(word)]
+    position[HEAD, U(1)] = key
+    position[HEAD, U(2)] = ZERO
+
+
+@kernel
+def _add(position, log):
+    """Add, when the copies fit; whether they did."""
+    if not _append(position):
+        return False
+    log[position[HEAD, U(2)]] = ADD_LOGGED
+    position[HEAD, U(2)] += ONE
+    return True
+
+
+@kernel
+def play_uniform(start, keys, max_adds, ruleset, tables, buffers, tallies):
+    """Playouts of the uniform player, who Adds only when no pair is left, so that one playout serves every allowance.
+
+    start: a position, uint64 (6, 8); keys: uint64, one a playout; ruleset: (width, links of reading order); tables:
+    those of `lines_of` for each of SIZES; buffers: a position and a log of actions, uint32.
+    tallies, int64, are counted up: left[a, c], playouts that end with c active squares (0 is cleared) within allowance a;
+    used[k] and actions[m], playouts cleared within max_adds, by their Adds and their actions.
     """
-    moves = 0
+    position, log = buffers
+    left, used, actions = tallies
+    lines = (U(tables[0].ctypes.data), U(tables[1].ctypes.data), U(tables[2].ctypes.data))
     for key in keys:
-        for row in range(3):
-            for word in range(WORDS):
-                position[U(row), U(word)] = start[U(row), U(word)]
-        position[HEAD, U(0)] = start[HEAD, U(0)]
-        position[HEAD, U(1)] = key
-        position[HEAD, U(2)] = ZERO
-        for used in range(max_adds + 1):
-            n = position[HEAD, U(0)]
-            if n <= U(64):
-                left = _uniform_from(position, lines64, width, reading, log, _UP_TO_64)
-            elif n <= U(128):
-                left = _uniform_from(position, lines128, width, reading, log, _UP_TO_128)
-            else:
-                left = _uniform_from(position, lines512, width, reading, log, _UP_TO_512)
-            stopped_at[used, left] += 1
-            if left == ZERO:
-                passed_at[used] += 1
+        _begin(position, start, key)
+        for adds in range(max_adds + 1):
+            cells = _play_on_uniformly(position, ruleset, lines, log)
+            left[adds, cells] += 1
+            if cells == ZERO:
+                used[adds] += 1
                 actions[position[HEAD, U(2)]] += 1
+            if cells == ZERO or (adds < max_adds and not _add(position, log)):
+                for more in range(adds + 1, max_adds + 1):
+                    left[more, cells] += 1
                 break
-            if used == max_adds or not _append(position):
-                break
-            log[position[HEAD, U(2)]] = ADD_LOGGED
-            position[HEAD, U(2)] += ONE
-        moves += position[HEAD, U(2)]
-    return moves
+
+
+def warm_up() -> None:
+    """Compile everything here, by one playout that is over at once."""
+    position, log = np.zeros((6, WORDS), np.uint64), np.zeros(1, np.uint32)
+    tallies = (np.zeros((1, MAX_SQUARES + 1), np.int64), np.zeros(1, np.int64), np.zeros(1, np.int64))
+    tables = tuple(lines_of(9, True, True, room) for room in SIZES)
+    play_uniform(position, np.zeros(1, np.uint64), 0, (U(9), U(3)), tables, (position.copy(), log), tallies)

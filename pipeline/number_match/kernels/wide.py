@@ -1,10 +1,5 @@
-"""Wide words: sets of up to 64, 128 or 512 squares that one source can reckon with.
-
-A set is a `uint64`, or a tuple of N of them, lowest squares first, for 64 N squares. `&`, `|`, `^`, `~` and `>>` work on
-tuples as they do on one word, and the functions below take either, so that a kernel written once is compiled for every size
-of board; a tuple of two words stays in registers. Nothing here checks its arguments: a position or a shift is below 64 N.
-"""
-# mypy: disable-error-code="no-untyped-call,no-untyped-def,misc,untyped-decorator"
+"""More on sets of squares (see words.py), for the playouts: shifts, the k-th square, tables by address, moving bits together."""
+# mypy: disable-error-code="no-untyped-call,no-untyped-def,misc,untyped-decorator,call-arg,var-annotated"
 
 from __future__ import annotations
 
@@ -15,197 +10,102 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic, overload
 
-from number_match.kernels.bits import ONE, ZERO, U, _host_has_pdep, kernel, select
+from number_match.kernels.bits import ONE, ZERO, U, _host_has_pdep, kernel, popcount, select
+from number_match.kernels.words import I64, WordType, _bits, _is_set, _narrow, _widen
 
 HAS_EXTRACT = _host_has_pdep()
-SIX = U(6)
-I64 = ir.IntType(64)
-
-
-def words(kind: types.Type) -> int:
-    """How many words a set of this numba type has; 0 when it is no set."""
-    if kind == types.uint64:
-        return 1
-    return kind.count if isinstance(kind, types.UniTuple) and kind.dtype == types.uint64 else 0
-
-
-def _join(builder: Any, kind: types.Type, value: Any) -> Any:
-    """A set as one LLVM integer of 64 N bits. Joining and splitting vanish when LLVM cuts wide integers into words."""
-    n = words(kind)
-    if n == 1:
-        return value
-    whole = ir.IntType(64 * n)
-    joined = ir.Constant(whole, 0)
-    for i in range(n):
-        part = builder.zext(builder.extract_value(value, i), whole)
-        joined = builder.or_(joined, builder.shl(part, ir.Constant(whole, 64 * i)))
-    return joined
-
-
-def _split(context: Any, builder: Any, kind: types.Type, value: Any) -> Any:
-    n = words(kind)
-    if n == 1:
-        return value
-    parts = [builder.trunc(builder.lshr(value, ir.Constant(value.type, 64 * i)), I64) for i in range(n)]
-    return context.make_tuple(builder, kind, parts)
-
-
-def _tuple_operator(symbol: Any, name: str) -> None:
-    """Give tuples of words the operator `symbol`, made by the method `name` of LLVM's builder, on whole sets."""
-
-    @intrinsic
-    def apply(typing_context, x, y):
-        def generate(context, builder, signature, args):
-            a, b = (_join(builder, x, arg) for arg in args)
-            return _split(context, builder, x, getattr(builder, name)(a, b))
-
-        return x(x, x), generate
-
-    @overload(symbol)
-    def typed(x, y):
-        if words(x) > 1 and x == y:
-            return lambda x, y: apply(x, y)
-        return None
-
-
-for _symbol, _name in (
-    (operator.and_, "and_"),
-    (operator.iand, "and_"),
-    (operator.or_, "or_"),
-    (operator.ior, "or_"),
-    (operator.xor, "xor"),
-):
-    _tuple_operator(_symbol, _name)
+WORD512 = WordType(512)
 
 
 @intrinsic
-def _not(typing_context, x):
+def set512(typing_context):
+    """The empty set of up to 512 squares."""
+    return WORD512(), lambda context, builder, signature, args: ir.Constant(ir.IntType(512), 0)
+
+
+@intrinsic
+def _shift_down(typing_context, a, count):
     def generate(context, builder, signature, args):
-        return _split(context, builder, x, builder.not_(_join(builder, x, args[0])))
+        return builder.lshr(args[0], _widen(builder, args[1], _bits(a)))
 
-    return x(x), generate
-
-
-@overload(operator.invert)
-def _invert(x):
-    return (lambda x: _not(x)) if words(x) > 1 else None
+    return (a(a, types.uint64), generate) if isinstance(a, WordType) else None
 
 
-@intrinsic
-def _shift_down(typing_context, x, count):
-    def generate(context, builder, signature, args):
-        whole = _join(builder, x, args[0])
-        return _split(context, builder, x, builder.lshr(whole, builder.zext(args[1], whole.type)))
-
-    return x(x, types.uint64), generate
-
-
-@overload(operator.rshift)
-@overload(operator.irshift)
-def _rshift(x, count):
-    return (lambda x, count: _shift_down(x, count)) if words(x) > 1 else None
-
-
-def _measure(name: str, flag: bool) -> Any:
-    """A function from a set to a number by one of LLVM's intrinsics."""
-
-    @intrinsic
-    def measure(typing_context, x):
-        def generate(context, builder, signature, args):
-            whole = _join(builder, x, args[0])
-            i1 = ir.IntType(1)
-            parameters = [whole.type, i1] if flag else [whole.type]
-            function = builder.module.declare_intrinsic(f"llvm.{name}", [whole.type], ir.FunctionType(whole.type, parameters))
-            result = builder.call(function, [whole, ir.Constant(i1, 0)] if flag else [whole])
-            return result if result.type == I64 else builder.trunc(result, I64)
-
-        return types.uint64(x), generate
-
-    return measure
-
-
-count = _measure("ctpop", False)  # how many squares are in the set
-first = _measure("cttz", True)  # the lowest square of the set; the number of bits when it is empty
+@overload(operator.rshift, inline="always")
+@overload(operator.irshift, inline="always")
+def _operator_rshift(a, count):
+    return (lambda a, count: _shift_down(a, count)) if isinstance(a, WordType) else None
 
 
 @intrinsic
-def lowest(typing_context, x):
-    """The set of the lowest square alone; empty for the empty set."""
-
-    def generate(context, builder, signature, args):
-        whole = _join(builder, x, args[0])
-        return _split(context, builder, x, builder.and_(whole, builder.neg(whole)))
-
-    return x(x), generate
-
-
-@intrinsic
-def single(typing_context, position, like):
-    """The set of one square, of the type of `like`."""
-
-    def generate(context, builder, signature, args):
-        whole = ir.IntType(64 * words(like))
-        place = args[0] if whole == I64 else builder.zext(args[0], whole)
-        return _split(context, builder, like, builder.shl(ir.Constant(whole, 1), place))
-
-    return like(types.uint64, like), generate
-
-
-@intrinsic
-def is_empty(typing_context, x):
-    """Whether the set has no square."""
-
-    def generate(context, builder, signature, args):
-        whole = _join(builder, x, args[0])
-        return builder.icmp_unsigned("==", whole, ir.Constant(whole.type, 0))
-
-    return types.boolean(x), generate
-
-
-@intrinsic
-def squares(typing_context, like):
+def capacity(typing_context, like):
     """How many squares a set of the type of `like` has room for: a constant."""
 
     def generate(context, builder, signature, args):
-        return ir.Constant(I64, 64 * words(like))
+        return ir.Constant(I64, _bits(like))
 
-    return types.uint64(like), generate
+    return (types.uint64(like), generate) if _is_set(like) else None
+
+
+@intrinsic
+def lowest(typing_context, a):
+    """The set of the lowest square alone; empty for the empty set."""
+
+    def generate(context, builder, signature, args):
+        return builder.and_(args[0], builder.neg(args[0]))
+
+    return (a(a), generate) if _is_set(a) else None
+
+
+@intrinsic
+def part(typing_context, a, word):
+    """One `uint64` of a set, lowest squares first."""
+
+    def generate(context, builder, signature, args):
+        shift = builder.mul(args[1], ir.Constant(I64, 64))
+        return _narrow(builder, builder.lshr(args[0], _widen(builder, shift, _bits(a))), _bits(a))
+
+    return (types.uint64(a, types.uint64), generate) if _is_set(a) else None
 
 
 @intrinsic
 def fetch(typing_context, table, index, like):
-    """Row `index` of a table of uint64, of shape (rows, N) and C order, as a set of the type of `like`."""
+    """Set number `index` of a table, of the type of `like`.
+
+    The table, an array of uint64, is given by its address (`array.ctypes.data`): an array would be counted in and out at every
+    step of a loop. Whoever calls the loop keeps the array.
+    """
+    bits = _bits(like)
 
     def generate(context, builder, signature, args):
-        data = context.make_array(table)(context, builder, args[0]).data
-        n = words(like)
-        start = builder.mul(args[1], ir.Constant(I64, n))
-        parts = [builder.load(builder.gep(data, [builder.add(start, ir.Constant(I64, i))])) for i in range(n)]
-        return parts[0] if n == 1 else context.make_tuple(builder, like, parts)
+        data = builder.inttoptr(args[0], ir.IntType(bits).as_pointer())
+        offset = builder.mul(args[1], ir.Constant(I64, bits // 64))
+        start = builder.gep(builder.bitcast(data, I64.as_pointer()), [offset])
+        return builder.load(builder.bitcast(start, ir.IntType(bits).as_pointer()), align=8)
 
-    return like(table, types.uint64, like), generate
+    return (like(types.uint64, types.uint64, like), generate) if _is_set(like) else None
 
 
-def nth(x: Any, k: Any) -> Any:
+def nth(a: Any, k: Any) -> Any:
     """The k-th square of a set, k from 0; it must be there."""
     raise NotImplementedError("for compiled code")
 
 
-@overload(nth)
-def _nth(x, k):
-    if words(x) == 1:
-        return lambda x, k: select(x, k)
+@overload(nth, jit_options={"forceinline": True})
+def _nth(a, k):
+    if a == types.uint64:
+        return lambda a, k: select(a, k)
 
-    def of_tuple(x, k):
-        word = 0
-        inside = count(x[0])
+    def by_words(a, k):
+        word = ZERO
+        inside = popcount(part(a, word))
         while k >= inside:
             k -= inside
-            word += 1
-            inside = count(x[word])
-        return (U(word) << SIX) + select(x[word], k)
+            word += ONE
+            inside = popcount(part(a, word))
+        return (word << U(6)) + select(part(a, word), k)
 
-    return of_tuple
+    return by_words
 
 
 def _bmi(name: str) -> Any:
