@@ -31,6 +31,7 @@ MAX_VALUES = 4_000_000
 MAX_DEPTH = 32
 MAX_BOARD_TEXT = 2_000
 MAX_ACTIONS = 2_000
+MAX_PLAYOUTS = 10_000_000
 SAFE_INTEGER = 2**53 - 1
 """Larger integers are not the same in every reader of JSON (RFC 8785); packs write them as hex strings."""
 
@@ -120,7 +121,7 @@ class PlayerCounts(Record):
 
     passed: Annotated[tuple[Count, ...], Field(min_length=1)]
     """passed[a]: the playouts that cleared the board within allowance a."""
-    playouts: Positive
+    playouts: Annotated[int, Field(ge=1, le=MAX_PLAYOUTS)]
 
 
 class ClientDifficulty(Record):
@@ -181,6 +182,8 @@ class SolverStamp(Record):
 
     behaviour: Positive
     node_budget: Positive
+    memory_mib: Positive | None = None
+    """Memory for the solver's tables, which can decide when it gives up; 1024 when not given."""
 
 
 class Band(Record):

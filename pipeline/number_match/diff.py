@@ -1,0 +1,341 @@
+"""What changed between two releases: two packs come in, a summary and a list of changes go out.
+
+Stages are matched by puzzle id, since players' saves hang on it. A change of difficulty counts only when it is beyond
+what playouts vary by chance (`shifts.py`).
+"""
+
+import json
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+
+from number_match.findings import printable
+from number_match.models import ClientPack, ClientStage, Pack, Puzzle, Stage, document_of
+from number_match.shifts import Counts, beyond_noise
+
+AnyPack = Pack | ClientPack
+
+
+class Kind(StrEnum):
+    """What can have changed, the loud ones first."""
+
+    id_changed = "id-changed"  # an id that means another board now: saves break
+    withdrawn_back = "withdrawn-back"  # a withdrawn id that is used or allowed again
+    ruleset = "ruleset"
+    replaced = "replaced"  # another puzzle at a Stage's place
+    removed = "removed"
+    added = "added"
+    moved = "moved"  # the same puzzle, elsewhere in the order or in another Level
+    allowance = "allowance"
+    difficulty = "difficulty"  # beyond noise
+    bounds = "bounds"  # min Adds or par
+    solution = "solution"
+    renumbered = "renumbered"  # another Stage id, only because of what changed before it
+    target = "target"
+    withdrawn = "withdrawn"
+    header = "header"  # anything else: title, generator, players, …
+
+
+LOUD = (Kind.id_changed, Kind.withdrawn_back)
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One difference, with both values; `stage` is the place in the new pack, or in the old one when it is gone."""
+
+    kind: Kind
+    stage: str
+    puzzle: str
+    old: str
+    new: str
+
+    def __str__(self) -> str:
+        place = " ".join(part for part in (self.stage, self.puzzle) if part)
+        return printable(f"{place and place + ': '}{_both(self.old, self.new)}")
+
+
+def _both(old: str, new: str) -> str:
+    return f"{old} → {new}" if old and new else old or new
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """All that changed."""
+
+    summary: str
+    changes: tuple[Change, ...]
+
+    def of(self, *kinds: Kind) -> list[Change]:
+        """The changes of these kinds."""
+        return [change for change in self.changes if change.kind in kinds]
+
+
+@dataclass(frozen=True, slots=True)
+class _Use:
+    """A Stage, its Level and its place in the pack's order."""
+
+    stage: ClientStage
+    level: str
+    number: int
+
+
+def _uses(pack: AnyPack) -> dict[str, _Use]:
+    stages = ((level.id, stage) for level in pack.levels for stage in level.stages)
+    return {stage.puzzle: _Use(stage, level, number) for number, (level, stage) in enumerate(stages)}
+
+
+def diff(old: AnyPack, new: AnyPack) -> Difference:
+    """What changed from `old` to `new`."""
+    changes = sorted(
+        [*_ids(old, new), *_places(old, new), *_stages(old, new), *_shifts(old, new), *_header(old, new)],
+        key=lambda change: list(Kind).index(change.kind),
+    )
+    return Difference(_summary(old, new, changes), tuple(changes))
+
+
+def _ids(old: AnyPack, new: AnyPack) -> Iterator[Change]:
+    """What breaks saves, and what was withdrawn."""
+    before, after = ({puzzle.id: puzzle for puzzle in pack.puzzles} for pack in (old, new))
+    rules = old.ruleset.rules().settings, new.ruleset.rules().settings
+    if rules[0] != rules[1]:
+        yield Change(Kind.ruleset, "", "", f"{old.ruleset.id} ({rules[0]})", f"{new.ruleset.id} ({rules[1]})")
+    elif old.ruleset.id != new.ruleset.id:
+        yield Change(Kind.ruleset, "", "", old.ruleset.id, new.ruleset.id)
+    for puzzle_id in before.keys() & after.keys():
+        if before[puzzle_id].board != after[puzzle_id].board or rules[0] != rules[1]:
+            yield Change(Kind.id_changed, "", puzzle_id, before[puzzle_id].board, after[puzzle_id].board)
+        else:
+            yield from _facts(before[puzzle_id], after[puzzle_id])
+    for puzzle_id in sorted(set(old.withdrawn) | set(new.withdrawn)):
+        if puzzle_id in after:
+            yield Change(Kind.withdrawn_back, "", puzzle_id, "withdrawn", "used")
+        elif puzzle_id not in new.withdrawn:
+            yield Change(Kind.withdrawn_back, "", puzzle_id, "withdrawn", "no longer withdrawn")
+        elif puzzle_id not in old.withdrawn:
+            yield Change(Kind.withdrawn, "", puzzle_id, "", "withdrawn")
+
+
+def _facts(old: Puzzle, new: Puzzle) -> Iterator[Change]:
+    for name, before, after in (("min Adds", old.min_adds, new.min_adds), ("par", old.par, new.par)):
+        texts = ["undecided" if both is None else f"{both.lower} to {both.upper}" for both in (before, after)]
+        if texts[0] != texts[1]:
+            yield Change(Kind.bounds, "", old.id, f"{name} {texts[0]}", texts[1])
+    if old.family != new.family or old.canonical != new.canonical:
+        yield Change(Kind.header, "", old.id, f"{old.family} {old.canonical}", f"{new.family} {new.canonical}")
+
+
+def _places(old: AnyPack, new: AnyPack) -> Iterator[Change]:
+    """Puzzles that came, went, took another's place, or stand elsewhere."""
+    before, after = _uses(old), _uses(new)
+    gone = {use.stage.id: puzzle for puzzle, use in before.items() if puzzle not in after}
+    for puzzle, use in after.items():
+        if puzzle not in before:
+            there = gone.pop(use.stage.id, None)
+            if there is None:
+                yield Change(Kind.added, use.stage.id, puzzle, "", _words(use.stage))
+            else:
+                yield Change(
+                    Kind.replaced, use.stage.id, puzzle, f"{there} {_words(before[there].stage)}", _words(use.stage)
+                )
+    for stage, puzzle in gone.items():
+        yield Change(Kind.removed, stage, puzzle, _words(before[puzzle].stage), "")
+    kept = [puzzle for puzzle in after if puzzle in before]
+    steady = _steady([before[puzzle].number for puzzle in kept])
+    for position, puzzle in enumerate(kept):
+        was, is_ = before[puzzle], after[puzzle]
+        if position not in steady or was.level != is_.level:
+            yield Change(Kind.moved, is_.stage.id, puzzle, was.stage.id, is_.stage.id)
+        elif was.stage.id != is_.stage.id:
+            yield Change(Kind.renumbered, is_.stage.id, puzzle, was.stage.id, is_.stage.id)
+
+
+def _words(stage: ClientStage) -> str:
+    adds = "1 Add" if stage.adds == 1 else f"{stage.adds} Adds"
+    return f"{adds}, difficulty {stage.difficulty.score:g} ({stage.difficulty.band})"
+
+
+def _steady(numbers: Sequence[int]) -> set[int]:
+    """The positions of a longest rising subsequence: what kept its order while the others moved about it."""
+    tails: list[int] = []
+    ends: list[int] = []
+    before: list[int] = []
+    for position, number in enumerate(numbers):
+        length = bisect_left(tails, number)
+        tails[length:] = [number] if length == len(tails) else [number, *tails[length + 1 :]]
+        ends[length:] = [position] if length == len(ends) else [position, *ends[length + 1 :]]
+        before.append(ends[length - 1] if length else -1)
+    steady: set[int] = set()
+    position = ends[-1] if ends else -1
+    while position >= 0:
+        steady.add(position)
+        position = before[position]
+    return steady
+
+
+def _stages(old: AnyPack, new: AnyPack) -> Iterator[Change]:
+    """Stages that have the same puzzle and something else about them."""
+    before, after = _uses(old), _uses(new)
+    for puzzle, use in after.items():
+        if puzzle not in before:
+            continue
+        was, is_ = before[puzzle].stage, use.stage
+        if was.adds != is_.adds:
+            yield Change(Kind.allowance, is_.id, puzzle, _words(was), _words(is_))
+        if was.difficulty.target != is_.difficulty.target:
+            texts = [f"target {stage.difficulty.target:g}" for stage in (was, is_)]
+            yield Change(Kind.target, is_.id, puzzle, *texts)
+        if isinstance(was, Stage) and isinstance(is_, Stage) and was.solution != is_.solution:
+            yield Change(Kind.solution, is_.id, puzzle, " ".join(was.solution), " ".join(is_.solution))
+
+
+def _shifts(old: AnyPack, new: AnyPack) -> Iterator[Change]:
+    """Difficulties that changed beyond noise at an unchanged allowance; without counts, every change of the score."""
+    before, after = _uses(old), _uses(new)
+    tests: list[tuple[_Use, str, int, Counts]] = []
+    for puzzle, use in after.items():
+        was, is_ = before[puzzle].stage if puzzle in before else None, use.stage
+        if was is None or was.adds != is_.adds:
+            continue
+        if isinstance(was, Stage) and isinstance(is_, Stage):
+            for name in was.difficulty.players.keys() & is_.difficulty.players.keys():
+                sides = was.difficulty.players[name], is_.difficulty.players[name]
+                if all(len(side.passed) > is_.adds and side.passed[is_.adds] <= side.playouts for side in sides):
+                    passed = sides[0].passed[is_.adds], sides[1].passed[is_.adds]
+                    tests.append((use, name, is_.adds, Counts(passed, (sides[0].playouts, sides[1].playouts))))
+        elif was.difficulty.score != is_.difficulty.score:
+            yield Change(Kind.difficulty, is_.id, puzzle, _words(was), _words(is_))
+    for number, _ in sorted(beyond_noise([counts for *_, counts in tests])):
+        use, name, adds, counts = tests[number]
+        rates = [f"{rate:.1%}" for rate in counts.rates]
+        yield Change(
+            Kind.difficulty, use.stage.id, use.stage.puzzle, f"{name} passes {rates[0]} with {adds} Adds", rates[1]
+        )
+
+
+def _header(old: AnyPack, new: AnyPack) -> Iterator[Change]:
+    """Everything of the pack as a whole, and of its Levels, that no other change tells."""
+    own = {"content_hash", "source_hash", "ruleset", "withdrawn", "puzzles", "levels"}
+    before, after = ({key: value for key, value in document_of(pack).items() if key not in own} for pack in (old, new))
+    for path, was, is_ in differences(before, after):
+        yield Change(Kind.header, "", "", f"{path} {_value(was)}", _value(is_))
+    was_called, is_called = ({level.id: level.title for level in pack.levels} for pack in (old, new))
+    for path, was, is_ in differences(was_called, is_called, "levels"):
+        yield Change(Kind.header, "", "", f"{path} {_value(was)}", _value(is_))
+
+
+def _value(value: object) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= 80 else text[:79] + "…"
+
+
+def differences(old: object, new: object, path: str = "") -> Iterator[tuple[str, object, object]]:
+    """Where two JSON values differ: the place, and both values there (None where nothing is)."""
+    if isinstance(old, dict) and isinstance(new, dict):
+        for key in sorted(old.keys() | new.keys()):
+            yield from differences(old.get(key), new.get(key), f"{path}.{key}".lstrip("."))
+    elif isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
+        for number, (before, after) in enumerate(zip(old, new, strict=True)):
+            yield from differences(before, after, f"{path}[{number}]")
+    elif old != new:
+        yield path, old, new
+
+
+# ------------------------------------------------------------------------------------------------------------- writing
+
+TITLES = {
+    Kind.id_changed: "IDS THAT CHANGED THEIR MEANING",
+    Kind.withdrawn_back: "WITHDRAWN IDS THAT CAME BACK",
+    Kind.ruleset: "Ruleset",
+    Kind.replaced: "Stages with another puzzle",
+    Kind.removed: "Stages removed",
+    Kind.added: "Stages added",
+    Kind.moved: "Stages moved",
+    Kind.allowance: "Allowances",
+    Kind.difficulty: "Difficulty shifted beyond noise",
+    Kind.bounds: "min Adds and par",
+    Kind.solution: "Solutions",
+    Kind.renumbered: "Stages renumbered",
+    Kind.target: "Targets",
+    Kind.withdrawn: "Withdrawn",
+    Kind.header: "Everything else",
+}
+
+
+def _summary(old: AnyPack, new: AnyPack, changes: Sequence[Change]) -> str:
+    """One paragraph for a pull request."""
+    if not changes:
+        return f"{new.pack_id} version {new.pack_version}: no difference."
+    counts = {kind: len({change.puzzle for change in changes if change.kind is kind}) for kind in Kind}
+    stages = [sum(len(level.stages) for level in pack.levels) for pack in (old, new)]
+    size = f"{stages[1]} Stages" if stages[0] == stages[1] else f"{stages[0]} → {stages[1]} Stages"
+    versions = f"version {old.pack_version} → {new.pack_version}"
+    words = {
+        Kind.replaced: "with another puzzle",
+        Kind.removed: "removed",
+        Kind.added: "added",
+        Kind.moved: "moved",
+        Kind.allowance: "with another allowance",
+        Kind.difficulty: "whose difficulty shifted beyond noise",
+        Kind.bounds: "with other bounds",
+        Kind.solution: "with another solution",
+    }
+    parts = [f"{counts[kind]} {word}" for kind, word in words.items() if counts[kind]]
+    loud = [
+        f"{counts[kind]} {noun}"
+        for kind, noun in (
+            (Kind.id_changed, "id(s) changed their meaning"),
+            (Kind.withdrawn_back, "withdrawn id(s) came back"),
+        )
+        if counts[kind]
+    ]
+    text = f"{new.pack_id} {versions}, {size}: {', '.join(parts) or 'no Stage changed'}."
+    if loud:
+        text = f"ATTENTION: {' and '.join(loud)}. {text}"
+    if counts[Kind.ruleset]:
+        text += " The ruleset changed."
+    if isinstance(old, Pack) and isinstance(new, Pack) and old.generator != new.generator:
+        text += f" Made by {new.generator.name} {new.generator.version}, before by {old.generator.version}."
+    return printable(text)
+
+
+class Form(StrEnum):
+    """How a difference is written."""
+
+    text = "text"
+    markdown = "markdown"
+    json = "json"
+
+
+def written(difference: Difference, form: Form) -> Iterator[str]:
+    """A difference as lines of a format."""
+    if form is Form.json:
+        record = {
+            "same": not difference.changes,
+            "summary": difference.summary,
+            "changes": [asdict(change) | {"loud": change.kind in LOUD} for change in difference.changes],
+        }
+        yield json.dumps(record, ensure_ascii=False)
+        return
+    yield difference.summary
+    for kind in Kind:
+        changes = difference.of(kind)
+        if not changes:
+            continue
+        yield ""
+        if form is Form.text:
+            yield f"{TITLES[kind]} ({len(changes)})"
+            yield from (f"  {change}" for change in changes)
+        else:
+            yield f"### {TITLES[kind]} ({len(changes)})"
+            yield ""
+            yield "| Stage | puzzle | before | after |"
+            yield "| --- | --- | --- | --- |"
+            for change in changes:
+                cells = (change.stage, change.puzzle, change.old, change.new)
+                yield "| " + " | ".join(map(_cell, cells)) + " |"
+
+
+def _cell(text: str) -> str:
+    """Text in a Markdown table, in which nothing of it can be markup."""
+    return "".join(f"\\{char}" if char in "\\`*_[]<>|#!~" else char for char in printable(text))
