@@ -217,6 +217,24 @@ def holds(key, table, mask):
 
 
 @kernel
+def insert(key, table, stored, most):
+    """Put a set into a table that may grow to `most` slots; a full table forgets it, and the search meets it again."""
+    words = np.int64(size(~empty(key)) >> U(6))
+    slots = table.size // words
+    if 2 * (stored + 1) > slots:
+        if 4 * slots <= most:
+            table = grown(table, key, 4)
+            slots *= 4
+        elif 8 * (stored + 1) > 7 * slots:
+            return table, stored
+    at = slot_of(key, table, U(slots) - ONE)
+    if load(table, at, key) == empty(key):
+        store(table, at, key)
+        stored += 1
+    return table, stored
+
+
+@kernel
 def grown(table, like, factor):
     """The same sets in a table of `factor` times the room."""
     words = size(~empty(like)) >> U(6)
@@ -513,10 +531,10 @@ def cancel(active, layout, out, at):
 
 
 @kernel
-def decide(layout, start, budget, entries, out, counters):
+def decide(layout, start, budget, most, out, counters):
     """Clear `start` down to its walls.
 
-    `entries` bounds both tables. `out` gets the pairs as `first << 16 | second`, `counters` their number [0], the nodes [1], dead states stored [2],
+    `most` bounds the slots of each of the two tables. `out` gets the pairs as `first << 16 | second`, `counters` their number [0], the nodes [1], dead states stored [2],
     probes of projections [3], restarts [4].
     """
     like = start
@@ -552,7 +570,7 @@ def decide(layout, start, budget, entries, out, counters):
     begin, count, taken = np.empty(depth_max, np.int64), np.empty(depth_max, np.int64), np.empty(depth_max, np.int64)
     scratch = (np.empty(layout.n, np.uint64), np.empty(layout.n, np.int64), np.empty(layout.n, np.uint64), np.empty(layout.n, np.int64))
     dead = np.zeros(1024 * words, np.uint64)
-    dead_mask, stored = U(1023), 0
+    stored = 0
     stream = GOLDEN
     nodes = 0
     m0, m1, m2, m3 = mark_all(start, layout, lines[0], ranks[0])
@@ -587,20 +605,14 @@ def decide(layout, start, budget, entries, out, counters):
         while depth >= 0:
             active = load(sets, U(5 * depth), like)
             if taken[depth] == count[depth]:
-                at = slot_of(active, dead, dead_mask)
-                if load(dead, at, like) == none and stored < entries:
-                    store(dead, at, active)
-                    stored += 1
-                    if 2 * stored > np.int64(dead_mask) and 4 * np.int64(dead_mask) < 4 * entries:
-                        dead = grown(dead, like, 4)
-                        dead_mask = U(dead.size // words) - ONE
+                dead, stored = insert(active, dead, stored, most)
                 depth -= 1
                 continue
             pair = pool[begin[depth] + taken[depth]]
             taken[depth] += 1
             s, t = (pair >> U(16)) & U(0xFFFF), pair & U(0xFFFF)
             after = active & ~square(like, s) & ~square(like, t)
-            if holds(after, dead, dead_mask):
+            if holds(after, dead, U(dead.size // words) - ONE):
                 continue
             if nodes >= stop or nodes + memo.counters[1] >= budget:
                 aborted = True
@@ -619,26 +631,14 @@ def decide(layout, start, budget, entries, out, counters):
             if after == walls:
                 verdict = FOUND
             elif a0 | a1 | a2 | a3 == none:
-                at = slot_of(after, dead, dead_mask)
-                if stored < entries:
-                    store(dead, at, after)
-                    stored += 1
-                    if 2 * stored > np.int64(dead_mask) and np.int64(dead_mask) < entries:
-                        dead = grown(dead, like, 4)
-                        dead_mask = U(dead.size // words) - ONE
+                dead, stored = insert(after, dead, stored, most)
                 continue
             else:
-                if memo.counters[0] * 2 > memo.alive.size and memo.alive.size < entries:
+                if memo.counters[0] * 2 > memo.alive.size and 4 * memo.alive.size <= most:
                     memo = roomier(memo, like)
                 memo.counters[2] = 1000
                 if refuted(after, walls, np.int64(layout.classes[s]), U(24), layout, memo):
-                    at = slot_of(after, dead, dead_mask)
-                    if stored < entries:
-                        store(dead, at, after)
-                        stored += 1
-                        if 2 * stored > np.int64(dead_mask) and np.int64(dead_mask) < entries:
-                            dead = grown(dead, like, 4)
-                            dead_mask = U(dead.size // words) - ONE
+                    dead, stored = insert(after, dead, stored, most)
                     continue
                 depth += 1
                 store(sets, U(5 * depth), after)
@@ -673,13 +673,3 @@ def decide(layout, start, budget, entries, out, counters):
     counters[1] = nodes + memo.counters[1]
     counters[2], counters[3], counters[4] = stored, memo.counters[1], restart
     return verdict
-
-
-@kernel
-def decide64(classes, n, width, links, budget, entries, out, counters):
-    layout = make_layout(classes, n, width, links, ZERO)
-    start = ZERO
-    for s in range(n):
-        if classes[s]:
-            start |= ONE << U(s)
-    return decide(layout, start, budget, entries, out, counters)

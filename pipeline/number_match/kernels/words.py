@@ -93,8 +93,13 @@ def _install(symbol: Any, function: Any) -> None:
         return None
 
 
-for _symbol, _name in ((operator.and_, "and_"), (operator.or_, "or_"), (operator.xor, "xor")):
-    _install(_symbol, _binary(_name))
+for _symbols, _name in (
+    ((operator.and_, operator.iand), "and_"),
+    ((operator.or_, operator.ior), "or_"),
+    ((operator.xor, operator.ixor), "xor"),
+):
+    for _symbol in _symbols:
+        _install(_symbol, _binary(_name))
 for _symbol, _name in ((operator.eq, "=="), (operator.ne, "!=")):
     _install(_symbol, _comparison(_name))
 

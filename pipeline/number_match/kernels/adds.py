@@ -1,0 +1,509 @@
+"""Clearing a board with Adds: the fewest Adds, and the fewest pairs with that many.
+
+What counts is what is still there when an Add is made. With Adds made on m1, m2, … cells, a board of n cells is cleared by
+(n + m1 + m2 + …) / 2 pairs; so `par` asks for the least sum of the m, which this file calls the *rest*. What is known of it:
+
+- Removing pairs keeps the parity of every class, so the first Add finds at least one cell of every class with an odd count.
+- After an Add every count is even. A board with even counts that needs an Add at all is not empty at it, so m >= 2; where
+  neighbours in reading order always pair (row and wrap links both on) two cells of one class clear, so m >= 4.
+
+Two searches share the work. `aimed` picks which cells are to be left for the one Add, makes walls of them and asks `decide` to clear all else: it
+finds good solutions at once and, when it runs through every choice of the smallest size, proves that size impossible.
+`least` goes through every set of cells that can be reached, at each of them makes an Add, and so proves everything it says.
+"""
+# mypy: disable-error-code="no-untyped-call,no-untyped-def,misc,untyped-decorator"
+
+from __future__ import annotations
+
+import numpy as np
+
+from number_match.kernels.bits import GOLDEN, ONE, ZERO, U, kernel, mix
+from number_match.kernels.search import (
+    DEAD,
+    FOUND,
+    ROW,
+    UNDECIDED,
+    WALL,
+    WRAP,
+    collapses,
+    decide,
+    holds,
+    insert,
+    make_layout,
+    mark_all,
+    mark_diagonals,
+    ranked_pairs,
+    remove,
+)
+from number_match.kernels.words import empty, first, last, load, set128, set256, size, square, store, without_first
+
+ADD = U(0xFFFFFFFF)  # among pairs `first << 16 | second`, an Add
+
+
+@kernel
+def added(layout, active, classes):
+    """Write the classes of the layout that an Add on these active squares makes (0 for holes); returns its squares, or -1 if too many."""
+    n = 0
+    none = empty(active)
+    rows = (layout.n + layout.width - 1) // layout.width
+    for row in range(rows):
+        if active & load(layout.row_sets, U(row), active) == none:
+            continue
+        end = min((row + 1) * layout.width, layout.n)
+        if n + end - row * layout.width > classes.size:
+            return -1
+        for s in range(row * layout.width, end):
+            classes[n] = layout.classes[s] if active & square(active, U(s)) != none else 0
+            n += 1
+    rest = active
+    if n + np.int64(size(active)) > classes.size:
+        return -1
+    while rest != none:
+        classes[n] = layout.classes[first(rest)]
+        rest = without_first(rest)
+        n += 1
+    return n
+
+
+@kernel
+def active_squares(classes, n, like):
+    active = empty(like)
+    for s in range(n):
+        if classes[s]:
+            active |= square(like, U(s))
+    return active
+
+
+# ----------------------------------------------------------------------------------------------- aimed: one Add, late
+
+
+@kernel
+def residue(layout, classes, active, chosen):
+    """Length of the reduced word with the chosen squares as walls, without them: how far the rest is from cancelling."""
+    none = empty(active)
+    stack = none
+    rest = active
+    depth = 0
+    while rest != none:
+        s = first(rest)
+        rest = without_first(rest)
+        x = square(active, s)
+        if stack != none and x & chosen == none:
+            top = last(stack)
+            if classes[top] == classes[s] and square(active, top) & chosen == none:
+                stack &= ~square(active, top)
+                depth -= 1
+                continue
+        stack |= x
+        depth += 1
+    return depth - np.int64(size(chosen))
+
+
+@kernel
+def choose(number, members, counts, takes, like):
+    """Choice `number` of `takes[c]` squares of each class c, in mixed radix; empty unless a class's squares come in order."""
+    chosen = empty(like)
+    for c in range(1, 6):
+        before = -1
+        for _ in range(takes[c]):
+            s = members[c, number % counts[c]]
+            number //= counts[c]
+            if s <= before:
+                return empty(like)
+            before = s
+            chosen |= square(like, U(s))
+    return chosen
+
+
+@kernel
+def aimed(layout, start, takes, budget, most, out, counters):
+    """Clear with one Add that is made on `takes[c]` cells of each class c.
+
+    Returns FOUND with pairs, ADD, pairs in `out`; DEAD when every choice of cells was refuted, which proves that such an Add
+    clears nothing; else UNDECIDED. `counters`: number of actions [0], nodes [1].
+    """
+    like = start
+    none = empty(like)
+    members, counts = np.zeros((6, layout.n), np.int64), np.zeros(6, np.int64)
+    for s in range(layout.n):
+        c = layout.classes[s]
+        if c:
+            members[c, counts[c]] = s
+            counts[c] += 1
+    total = 1
+    for c in range(1, 6):
+        for _ in range(takes[c]):
+            total *= counts[c]
+            if total > 1 << 40:
+                return UNDECIDED
+        if takes[c] > counts[c]:
+            return DEAD
+    step = np.int64(0.6180339887 * total) | 1
+    while _common_factor(step, total) != 1:
+        step += 2
+    batch = 64
+    left = np.empty(batch, np.int64)
+    score = np.empty(batch, np.int64)
+    size_of_sets = np.int64(size(~none))
+    classes, walled = np.zeros(size_of_sets, np.uint8), np.zeros(layout.n, np.uint8)
+    tail = np.empty(size_of_sets, np.uint64)
+    inner = np.zeros(8, np.int64)
+    open_choices = np.empty(4096, np.int64)
+    number_open = 0
+    complete = True
+    number, tried, nodes = 0, 0, 0
+    # every choice once, in batches whose most promising come first, each with a small budget
+    while tried < total and nodes < budget:
+        count = 0
+        while count < batch and tried < total:
+            number = (number + step) % total
+            tried += 1
+            chosen = choose(number, members, counts, takes, like)
+            if chosen == none:
+                continue
+            value = residue(layout, layout.classes, start, chosen)
+            i = count
+            while i > 0 and score[i - 1] > value:
+                score[i], left[i] = score[i - 1], left[i - 1]
+                i -= 1
+            score[i], left[i] = value, number
+            count += 1
+        for i in range(count):
+            chosen = choose(left[i], members, counts, takes, like)
+            n = added(layout, chosen, classes)
+            if n < 0:
+                complete = False
+                continue
+            after = make_layout(classes, n, layout.width, layout.links, like)
+            verdict = decide(after, active_squares(classes, n, like), min(budget - nodes, 2000), most, tail, inner)
+            nodes += inner[1]
+            if verdict != FOUND:
+                complete &= verdict == DEAD
+                continue
+            verdict = _reach(layout, start, chosen, walled, min(budget - nodes, 100), most, out, inner)
+            nodes += inner[1]
+            if verdict == FOUND:
+                return _joined(layout, chosen, classes, most, out, tail, inner, nodes, counters)
+            if verdict == UNDECIDED:
+                if number_open < open_choices.size:
+                    open_choices[number_open] = left[i]
+                    number_open += 1
+                else:
+                    complete = False
+            if nodes >= budget:
+                complete = False
+                break
+    complete &= tried == total
+    # what stayed open, again and again with more
+    more = 1000
+    while number_open and nodes < budget:
+        still = 0
+        for i in range(number_open):
+            chosen = choose(open_choices[i], members, counts, takes, like)
+            verdict = UNDECIDED
+            if nodes < budget:
+                verdict = _reach(layout, start, chosen, walled, min(budget - nodes, more), most, out, inner)
+                nodes += inner[1]
+            if verdict == FOUND:
+                return _joined(layout, chosen, classes, most, out, tail, inner, nodes, counters)
+            if verdict == UNDECIDED:
+                open_choices[still] = open_choices[i]
+                still += 1
+        number_open = still
+        more *= 8
+    counters[0], counters[1] = 0, nodes
+    return DEAD if complete and not number_open else UNDECIDED
+
+
+@kernel
+def _common_factor(a, b):
+    while b:
+        a, b = b, a % b
+    return a
+
+
+@kernel
+def _reach(layout, start, chosen, walled, budget, most, out, counters):
+    """Clear everything but the chosen squares."""
+    wall = WALL
+    for s in range(layout.n):
+        walled[s] = layout.classes[s]
+        if chosen & square(chosen, U(s)) != empty(chosen):
+            walled[s] = wall
+            wall += 1
+    return decide(
+        make_layout(walled, layout.n, layout.width, layout.links, start), start, budget, most, out, counters
+    )
+
+
+@kernel
+def _joined(layout, chosen, classes, most, out, tail, inner, nodes, counters):
+    """Put ADD and the pairs after it behind the pairs in `out`."""
+    at = inner[0]
+    n = added(layout, chosen, classes)
+    after = make_layout(classes, n, layout.width, layout.links, chosen)
+    decide(after, active_squares(classes, n, chosen), 2000, most, tail, inner)
+    out[at] = ADD
+    for i in range(inner[0]):
+        out[at + 1 + i] = tail[i]
+    counters[0], counters[1] = at + 1 + inner[0], nodes + inner[1]
+    return FOUND
+
+
+# ---------------------------------------------------------------------------------------------- lucky: Add when stuck
+
+
+@kernel
+def descend(layout, start, stream, out):
+    """Take the pair that leaves the shortest reduced word, chance deciding between equals, until there is none.
+
+    Returns what is left and the number of pairs written to `out`.
+    """
+    like = start
+    words = np.int64(size(~empty(like)) >> U(6))
+    rows = (layout.n + layout.width - 1) // layout.width
+    lines = np.empty(2 * (rows + layout.width - 1) * words, np.uint64)
+    ranks = np.empty(rows, np.int64)
+    pool = np.empty(4 * layout.n, np.uint64)
+    scratch = (
+        np.empty(layout.n, np.uint64),
+        np.empty(layout.n, np.int64),
+        np.empty(layout.n, np.uint64),
+        np.empty(layout.n, np.int64),
+    )
+    by_word = (layout.links & (ROW | WRAP)) == (ROW | WRAP)
+    active, at = start, 0
+    m0, m1, m2, m3 = mark_all(active, layout, lines, ranks)
+    while m0 | m1 | m2 | m3 != empty(like):
+        stream += GOLDEN
+        ranked_pairs(active, m0, m1, m2, m3, layout, lines, ranks, by_word, mix(stream), pool, 0, scratch)
+        out[at] = pool[0] & U(0xFFFFFFFF)
+        s, t = out[at] >> U(16), out[at] & U(0xFFFF)
+        at += 1
+        active &= ~square(like, s)
+        m0, m1, m2, m3 = remove(s, active, m0, m1, m2, m3, layout, lines, ranks)
+        active &= ~square(like, t)
+        m0, m1, m2, m3 = remove(t, active, m0, m1, m2, m3, layout, lines, ranks)
+        if collapses(active, layout.row[s], layout) or collapses(active, layout.row[t], layout):
+            m2, m3 = mark_diagonals(active, layout, lines, ranks)
+    return active, at
+
+
+@kernel
+def lucky(classes, n, width, links, adds, tries, budget, most, like, stream, out, counters):
+    """Try to clear with exactly `adds` Adds, each made when no pair is left: finds, never refutes.
+
+    Returns the rest (sum of cells at the Adds) or -1; `counters`: number of actions [0], nodes [1].
+    """
+    layout = make_layout(classes, n, width, links, like)
+    start = active_squares(classes, n, like)
+    next_classes = np.empty(np.int64(size(~empty(like))), np.uint8)
+    tail, inner = np.empty(out.size, np.uint64), np.zeros(8, np.int64)
+    nodes = 0
+    for _ in range(tries):
+        if nodes >= budget:
+            break
+        stream = mix(stream + GOLDEN)
+        active, at = descend(layout, start, stream, out)
+        nodes += at + 1
+        left = np.int64(size(active))
+        m = added(layout, active, next_classes)
+        if left == 0 or m < 0:
+            continue
+        rest = -1
+        if adds == 1:
+            after = make_layout(next_classes, m, width, links, like)
+            room = min(300, budget - nodes)
+            if decide(after, active_squares(next_classes, m, like), room, most, tail, inner) == FOUND:
+                rest = 0
+        else:
+            rest = lucky(next_classes, m, width, links, adds - 1, 3, budget - nodes, most, like, stream, tail, inner)
+        nodes += inner[1]
+        if rest >= 0:
+            out[at] = ADD
+            for i in range(inner[0]):
+                out[at + 1 + i] = tail[i]
+            counters[0], counters[1] = at + 1 + inner[0], nodes
+            return left + rest
+    counters[0], counters[1] = 0, nodes
+    return -1
+
+
+# ------------------------------------------------------------------------------------------- least: every Add there is
+
+
+@kernel
+def least(classes, n, width, links, adds, bound, floor, budget, most, like, out, counters):
+    """The least rest (sum of cells at the Adds) with exactly `adds` Adds, adds >= 1, if it is at most `bound`.
+
+    Every set of active squares that can be reached is visited once, all orders of pairs and Adds among them, so the answer is exact
+    unless `counters[2]` says that something was left undecided. `floor` is a proven lower bound at which the search stops. Returns the rest, or
+    -1 for none; `out` gets the actions, `counters` their number [0] and the nodes [1].
+    """
+    layout = make_layout(classes, n, width, links, like)
+    start = active_squares(classes, n, like)
+    none = empty(like)
+    words = np.int64(size(~none) >> U(6))
+    capacity = 64 * words
+    active_count = np.int64(size(start))
+    depth_max = active_count // 2 + 2
+    rows = (n + width - 1) // width
+    lines_each = rows + width - 1
+    sets = np.empty(depth_max * 5 * words, np.uint64)
+    lines = np.empty((depth_max, 2 * lines_each * words), np.uint64)
+    ranks = np.empty((depth_max, rows), np.int64)
+    lines_of = np.empty(depth_max, np.int64)
+    pool = np.empty(active_count * active_count + 8 * active_count, np.uint64)
+    begin, count, taken = np.empty(depth_max, np.int64), np.empty(depth_max, np.int64), np.empty(depth_max, np.int64)
+    scratch = (np.empty(n, np.uint64), np.empty(n, np.int64), np.empty(n, np.uint64), np.empty(n, np.int64))
+    seen = np.zeros(1024 * words, np.uint64)
+    stored = 0
+    next_classes = np.zeros(capacity, np.uint8)
+    tail, inner = np.empty(out.size, np.uint64), np.zeros(8, np.int64)
+    by_word = (links & (ROW | WRAP)) == (ROW | WRAP)
+    stream = GOLDEN
+    best, nodes, complete = -1, 0, True
+
+    m0, m1, m2, m3 = mark_all(start, layout, lines[0], ranks[0])
+    store(sets, U(0), start)
+    store(sets, U(1), m0)
+    store(sets, U(2), m1)
+    store(sets, U(3), m2)
+    store(sets, U(4), m3)
+    lines_of[0] = begin[0] = taken[0] = 0
+    count[0], _ = ranked_pairs(start, m0, m1, m2, m3, layout, lines[0], ranks[0], by_word, stream, pool, 0, scratch)
+    depth = 0
+    while depth >= 0:
+        active = load(sets, U(5 * depth), like)
+        if taken[depth] == count[depth]:
+            # all that pairs lead to is known; now the Add here
+            here = np.int64(size(active))
+            limit = bound if best < 0 else best - 1
+            if here <= limit and nodes < budget:
+                nodes += 1
+                found = -1
+                m = added(layout, active, next_classes)
+                if m < 0:
+                    complete = False
+                elif adds == 1:
+                    after = make_layout(next_classes, m, width, links, like)
+                    verdict = decide(
+                        after, active_squares(next_classes, m, like), min(budget - nodes, 20000), most, tail, inner
+                    )
+                    nodes += inner[1]
+                    complete &= verdict != UNDECIDED
+                    if verdict == FOUND:
+                        found = here
+                else:
+                    rest = least(
+                        next_classes, m, width, links, adds - 1, limit - here, 0, budget - nodes, most, like, tail, inner
+                    )
+                    nodes += inner[1]
+                    complete &= inner[2] == 0
+                    if rest >= 0:
+                        found = here + rest
+                if found >= 0:
+                    best = found
+                    for d in range(depth):
+                        out[d] = pool[begin[d] + taken[d] - 1] & U(0xFFFFFFFF)
+                    out[depth] = ADD
+                    for i in range(inner[0]):
+                        out[depth + 1 + i] = tail[i]
+                    counters[0] = depth + 1 + inner[0]
+                    if best <= floor:
+                        break
+            if nodes >= budget:
+                complete = False
+                break
+            depth -= 1
+            continue
+        pair = pool[begin[depth] + taken[depth]]
+        taken[depth] += 1
+        s, t = (pair >> U(16)) & U(0xFFFF), pair & U(0xFFFF)
+        after_pair = active & ~square(like, s) & ~square(like, t)
+        if after_pair == none:
+            continue  # cleared without this Add
+        if holds(after_pair, seen, U(seen.size // words) - ONE):
+            continue
+        if nodes >= budget:
+            complete = False
+            break
+        nodes += 1
+        seen, stored = insert(after_pair, seen, stored, most)
+        slot = lines_of[depth]
+        a0 = load(sets, U(5 * depth + 1), like)
+        a1 = load(sets, U(5 * depth + 2), like)
+        a2 = load(sets, U(5 * depth + 3), like)
+        a3 = load(sets, U(5 * depth + 4), like)
+        a0, a1, a2, a3 = remove(s, after_pair | square(like, t), a0, a1, a2, a3, layout, lines[slot], ranks[slot])
+        a0, a1, a2, a3 = remove(t, after_pair, a0, a1, a2, a3, layout, lines[slot], ranks[slot])
+        if collapses(after_pair, layout.row[s], layout) or collapses(after_pair, layout.row[t], layout):
+            slot = depth + 1
+            a2, a3 = mark_diagonals(after_pair, layout, lines[slot], ranks[slot])
+        depth += 1
+        store(sets, U(5 * depth), after_pair)
+        store(sets, U(5 * depth + 1), a0)
+        store(sets, U(5 * depth + 2), a1)
+        store(sets, U(5 * depth + 3), a2)
+        store(sets, U(5 * depth + 4), a3)
+        lines_of[depth] = slot
+        begin[depth], taken[depth] = begin[depth - 1] + count[depth - 1], 0
+        stream += GOLDEN
+        count[depth], _ = ranked_pairs(
+            after_pair, a0, a1, a2, a3, layout, lines[slot], ranks[slot], by_word, mix(stream), pool, begin[depth], scratch
+        )
+    counters[1], counters[2] = nodes, 0 if complete else 1
+    return best
+
+
+# ------------------------------------------------------------------------------------------------------------- doors
+#
+# One set of entry points for every word size. `classes` is uint8 (0 for holes), `links` as in search.py.
+
+
+def _doors(like):
+    @kernel
+    def decide_board(classes, width, links, budget, most, out, counters):
+        z = like()
+        layout = make_layout(classes, classes.size, width, links, z)
+        return decide(layout, active_squares(classes, classes.size, z), budget, most, out, counters)
+
+    @kernel
+    def lucky_board(classes, width, links, adds, tries, budget, most, stream, out, counters):
+        return lucky(
+            classes, classes.size, width, links, adds, tries, budget, most, like(), stream, out, counters
+        )
+
+    @kernel
+    def aimed_board(classes, width, links, takes, budget, most, out, counters):
+        z = like()
+        layout = make_layout(classes, classes.size, width, links, z)
+        return aimed(layout, active_squares(classes, classes.size, z), takes, budget, most, out, counters)
+
+    @kernel
+    def least_board(classes, width, links, adds, bound, floor, budget, most, out, counters):
+        return least(
+            classes, classes.size, width, links, adds, bound, floor, budget, most, like(), out, counters
+        )
+
+    return decide_board, lucky_board, aimed_board, least_board
+
+
+@kernel
+def set64():
+    return ZERO
+
+
+DOORS = {64: _doors(set64), 128: _doors(set128), 256: _doors(set256)}
+
+
+def warm_up() -> None:
+    """Compile every entry point."""
+    for decide_board, lucky_board, aimed_board, least_board in DOORS.values():
+        classes = np.array([1, 2, 1, 2], np.uint8)
+        takes = np.array([0, 1, 1, 0, 0, 0], np.int64)
+        out, counters = np.zeros(64, np.uint64), np.zeros(8, np.int64)
+        decide_board(classes, 2, 15, 10, 64, out, counters)
+        lucky_board(classes, 2, 15, 1, 1, 10, 64, ONE, out, counters)
+        aimed_board(classes, 2, 15, takes, 10, 64, out, counters)
+        least_board(classes, 2, 15, 1, 9, 0, 10, 64, out, counters)

@@ -1,0 +1,343 @@
+"""The checked door of the solver: a board with an allowance of Adds comes in, a verdict with bounds and a solution goes out.
+
+`clearable` comes with a solution, which callers replay on `rules.py`. `unclearable` and every lower bound are proofs; what the
+budget of nodes did not decide is `undecided`, or bounds that differ. The same board gives the same answer and the same count of
+nodes in any process: budgets are nodes, and table sizes come from the caller.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+from number_match.rules import ADD, Board, class_counts, class_of
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+Verdict = Literal["clearable", "unclearable", "undecided"]
+
+SOLVER_BEHAVIOUR = 1
+"""Goes up with every change that can alter a verdict, a bound, a solution or a count of nodes."""
+
+MAX_SQUARES = 256
+"""The largest board that the compiled arrays take, Adds included."""
+
+
+class BoardTooLarge(ValueError):
+    """A board with more squares than the compiled arrays have."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """What is proven of a number: lower <= it <= upper; `upper` is None when nothing was found."""
+
+    lower: int
+    upper: int | None
+
+    @property
+    def decided(self) -> bool:
+        return self.lower == self.upper
+
+
+@dataclass(frozen=True, slots=True)
+class SolveResult:
+    """What the solver knows of a board with `board.adds` Adds.
+
+    `par` (pairs in a clear with min Adds) is None unless min Adds is decided; `actions` (pairs and Adds, over all uses of the
+    allowance) is set only when asked for; `solution` attains the upper bounds.
+    """
+
+    board: Board
+    verdict: Verdict
+    min_adds: Bounds
+    par: Bounds | None
+    solution: tuple[str, ...] | None
+    nodes: int
+    actions: Bounds | None = None
+
+
+def solve(
+    board: Board,
+    *,
+    node_budget: int = 1_000_000,
+    memory_mib: int = 1024,
+    minimise: Literal["adds", "actions"] = "adds",
+) -> SolveResult:
+    """Decide whether the board can be cleared with at most `board.adds` Adds.
+
+    Args:
+        node_budget: actions that all searches together may apply, probes included.
+        memory_mib: room for the tables; when they are full the search forgets, and never errs.
+        minimise: `adds` bounds min Adds and then par; `actions` bounds pairs + Adds besides, and the solution attains that.
+
+    Raises:
+        BoardTooLarge: the board has more than 256 squares.
+        ValueError: a budget below 1.
+    """
+    if node_budget < 1 or memory_mib < 1:
+        raise ValueError(f"node budget {node_budget}, memory {memory_mib} MiB: expected at least 1")
+    if len(board.cells) > MAX_SQUARES:
+        raise BoardTooLarge(f"the board has {len(board.cells)} cells, the solver takes at most {MAX_SQUARES}")
+    search = _Search(board, node_budget, memory_mib)
+    search.adds()
+    if minimise == "actions":
+        search.actions()
+    return search.result(minimise)
+
+
+@dataclass
+class _Search:
+    """One board's search: what is spent, what is proven, what is found."""
+
+    board: Board
+    budget: int
+    memory_mib: int
+    nodes: int = 0
+    lower: int = 0  # min Adds
+    upper: int | None = None
+    rest: int = 0  # of the best solution with `upper` Adds: the sum of the cells at its Adds
+    rest_lower: int = 0
+    found: list[str] | None = None
+    fewest: Bounds | None = None
+    classes: NDArray[np.uint8] = field(init=False)
+    links: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        import numpy as np
+
+        rules = self.board.ruleset
+        # on one column reading order goes down it: a wrap is then all that row and wrap would be together
+        row = rules.row or rules.width == 1
+        self.links = row * 1 | rules.column * 2 | (rules.diagonal and rules.width > 1) * 4 | rules.wrap * 8
+        self.classes = np.array([digit and class_of(digit) for digit in self.board.cells], np.uint8)
+        self.active = self.board.active
+        self.odd = sum(count % 2 for count in class_counts(self.board))
+
+    # the searches
+
+    @property
+    def left(self) -> int:
+        return self.budget - self.nodes
+
+    def _run(self, door: int, squares: int, adds: int, *arguments: Any) -> tuple[int, list[int], Any]:
+        """One kernel call: its answer, its counters, its actions."""
+        import numpy as np
+
+        from number_match.kernels.adds import DOORS
+
+        size = next(bits for bits in (64, 128, 256) if squares <= bits or bits == 256)
+        out, counters = np.empty((adds + 1) * (size // 2 + 2), np.uint64), np.zeros(8, np.int64)
+        answer = DOORS[size][door](self.classes, self.board.width, self.links, *arguments, out, counters)
+        self.nodes += int(counters[1])
+        return answer, counters.tolist(), out
+
+    def _slots(self, squares: int, tables: int) -> int:
+        """How many slots each table may have: growing holds the old one beside four times as much."""
+        room = (self.memory_mib << 20) // (tables * 5 // 4 * (max(squares, 64) // 8 + 1) + 1)
+        slots = 1024
+        while 4 * slots <= room:
+            slots *= 4
+        return slots
+
+    def _take(self, adds: int, rest: int, out: Any, count: int) -> None:
+        self.upper, self.rest, self.found = adds, rest, _actions(self.board, out[:count].tolist())
+
+    def _decide(self, budget: int) -> int:
+        squares = len(self.classes)
+        answer, counters, out = self._run(0, squares, 0, budget, self._slots(squares, 2))
+        if answer == 1:
+            self._take(0, 0, out, counters[0])
+        return answer
+
+    def _lucky(self, adds: int, tries: int, budget: int) -> bool:
+        import numpy as np
+
+        squares = len(self.classes) + self.active // 4
+        arguments = (adds, tries, budget, self._slots(squares, 2), np.uint64(adds))
+        rest, counters, out = self._run(1, squares, adds, *arguments)
+        if rest >= 0:
+            self._take(adds, rest, out, counters[0])
+        return rest >= 0
+
+    def _aimed(self, takes: tuple[int, ...], budget: int) -> int:
+        import numpy as np
+
+        squares = len(self.classes)
+        answer, counters, out = self._run(
+            2, squares, 1, np.array((0, *takes), np.int64), budget, self._slots(squares, 2)
+        )
+        if answer == 1:
+            self._take(1, sum(takes), out, counters[0])
+        return answer
+
+    def _least(self, adds: int, bound: int, floor: int, budget: int) -> tuple[bool, bool]:
+        """Whether a clear with a rest of at most `bound` was found, and whether the search was complete."""
+        squares = len(self.classes) + self.active * (2**adds - 1)
+        arguments = (adds, bound, floor, budget, self._slots(min(squares, MAX_SQUARES), adds + 2))
+        rest, counters, out = self._run(3, squares, adds, *arguments)
+        if rest >= 0:
+            self._take(adds, rest, out, counters[0])
+        return rest >= 0, counters[2] == 0
+
+    # what is proven without a search
+
+    def _floor(self, adds: int) -> int:
+        """A lower bound of the rest with `adds` Adds, if fewer do not clear (kernels/adds.py says why)."""
+        if not adds:
+            return 0
+        even = 4 if self.links & 9 == 9 else 2
+        return (self.odd or even) + even * (adds - 1)
+
+    # min Adds and par
+
+    def adds(self) -> None:
+        allowance = self.board.adds
+        if not self.active:
+            self.upper, self.found = 0, []
+            return
+        if self.odd:
+            self.lower = 1
+        else:
+            answer = self._decide(self.left if not allowance else self.left // 4)
+            if answer == 1:
+                return
+            self.lower = 1 if answer == 0 else 0
+        for adds in range(1, allowance + 1):
+            if self.left <= 0:
+                break
+            complete = self._with(adds)
+            if self.upper is not None:
+                break
+            if complete and self.lower == adds:
+                self.lower += 1
+        if self.upper is not None and self.lower == self.upper:
+            self._par()
+
+    def _with(self, adds: int) -> bool:
+        """Look for a clear with exactly this many Adds; true when there is proven to be none."""
+        if self.active <= SMALL:
+            found, complete = self._least(adds, NO_BOUND, self._floor(adds), self.left)
+            if found and complete:
+                self.rest_lower = self.rest
+            return not found and complete
+        if self._lucky(adds, 100, self.left // 8):
+            return False
+        found, complete = self._least(adds, NO_BOUND, NO_BOUND, self.left // 2)
+        return not found and complete
+
+    def _par(self) -> None:
+        """Bring the rest down, and its lower bound up."""
+        adds = self.upper
+        assert adds is not None
+        self.rest_lower = max(self.rest_lower, self._floor(adds))
+        if adds == 1:
+            for size in range(self.rest_lower, self.rest, 2):
+                proven = True
+                for takes in _shares(size, class_counts(self.board)):
+                    if self.left <= 0:
+                        return
+                    answer = self._aimed(takes, self.left)
+                    proven &= answer == 0
+                    if answer == 1:
+                        return
+                if proven and self.rest_lower == size:
+                    self.rest_lower += 2
+        if self.rest_lower < self.rest and self.left > 0:
+            _, complete = self._least(adds, self.rest - 1, self.rest_lower, self.left)
+            if complete:
+                self.rest_lower = self.rest
+
+    # actions
+
+    def actions(self) -> None:
+        """Bound pairs + Adds over all uses of the allowance."""
+        if self.found is None:
+            return
+        assert self.upper is not None
+        best = (self.active + self.rest) // 2 + self.upper
+        lower = best
+        for adds in range(self.board.adds + 1):
+            if adds < self.lower:
+                continue
+            least = (self.active + self._floor(adds) + 1) // 2 + adds
+            if adds == self.upper:
+                lower = min(lower, (self.active + max(self.rest_lower, self._floor(adds))) // 2 + adds)
+            elif least < best:
+                if adds and self.left > 0:
+                    kept = self.upper, self.rest, self.found
+                    found, complete = self._least(adds, 2 * (best - 1 - adds) - self.active, 0, self.left)
+                    solution, rest = self.found, self.rest
+                    self.upper, self.rest, self.found = kept
+                    if found:
+                        best = (self.active + rest) // 2 + adds
+                        self.best_actions = solution
+                    if complete:
+                        least = best
+                lower = min(lower, least)
+        self.fewest = Bounds(min(lower, best), best)
+
+    best_actions: list[str] | None = None
+
+    def result(self, minimise: str) -> SolveResult:
+        verdict: Verdict
+        if self.found is not None:
+            verdict = "clearable"
+        else:
+            verdict = "unclearable" if self.lower > self.board.adds else "undecided"
+        par = None
+        if self.upper is not None and self.upper == self.lower:
+            par = Bounds((self.active + self.rest_lower) // 2, (self.active + self.rest) // 2)
+        solution = self.best_actions if minimise == "actions" and self.best_actions else self.found
+        return SolveResult(
+            board=self.board,
+            verdict=verdict,
+            min_adds=Bounds(self.lower, self.upper),
+            par=par,
+            solution=None if solution is None else tuple(solution),
+            nodes=self.nodes,
+            actions=self.fewest,
+        )
+
+
+SMALL = 12
+"""Up to so many active cells, all sets that can be reached are gone through at once."""
+
+NO_BOUND = 1 << 40
+
+
+def _shares(size: int, counts: tuple[int, ...]) -> list[tuple[int, ...]]:
+    """All ways to leave `size` cells that removing pairs allows: as many of each class as have its parity, up to its count."""
+    shares: list[tuple[int, ...]] = [()]
+    for number, count in enumerate(counts):
+        last = number == len(counts) - 1
+        shares = [
+            (*share, take)
+            for share in shares
+            for take in range(count % 2, count + 1, 2)
+            if (sum(share) + take == size if last else sum(share) + take <= size)
+        ]
+    return shares
+
+
+def _actions(board: Board, codes: list[int]) -> list[str]:
+    """The kernels' actions, on squares that stay where they are until the next Add, as text on the collapsing board."""
+    width = board.width
+    active = [digit != 0 for digit in board.cells]
+    actions: list[str] = []
+
+    def standing() -> list[int]:
+        return [start for start in range(0, len(active), width) if any(active[start : start + width])]
+
+    for code in codes:
+        if code == 0xFFFFFFFF:
+            actions.append(ADD)
+            kept = [flag for start in standing() for flag in active[start : start + width]]
+            active = kept + [True] * sum(active)
+            continue
+        place = {start: rank * width for rank, start in enumerate(standing())}
+        s, t = code >> 16, code & 0xFFFF
+        actions.append(f"{place[s - s % width] + s % width}-{place[t - t % width] + t % width}")
+        active[s] = active[t] = False
+    return actions
