@@ -101,6 +101,7 @@ export class BoardView {
   // ---- cells
 
   start(board) {
+    this.held = this.grid.contains(document.activeElement);
     this.board = board;
     this.grid.parentElement.style.setProperty("--columns", board.ruleset.width);
     this.grid.setAttribute("aria-colcount", board.ruleset.width);
@@ -140,6 +141,7 @@ export class BoardView {
       });
     });
     this.moveFocus(this.focus, false);
+    if (this.held) this.take(); // the cell that had the keyboard may be gone
   }
 
   // ---- keys and taps

@@ -1,0 +1,30 @@
+"""The commands that show things. Thin: each calls one plain function and writes the page that it returns."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+app = typer.Typer()
+
+Out = Annotated[Path | None, typer.Option("--out", "-o", help="The file to write.", show_default=False)]
+
+
+@app.command()
+def preview(pack: Annotated[Path, typer.Argument(help="A pack, or a client file.")], out: Out = None) -> None:
+    """Write a pack as one playable page, preview.html beside it: play, replay, and see how the panel fared."""
+    from number_match.models import read_any
+    from number_match.preview import page
+
+    _write(out or pack.with_name("preview.html"), page(read_any(pack)))
+
+
+def _write(path: Path, text: str) -> None:
+    from number_match.errors import UserError
+    from number_match.models import write_text
+
+    try:
+        write_text(path, text)
+    except OSError as error:
+        raise UserError(f"{path} cannot be written: {error.strerror}") from None
+    typer.echo(path)

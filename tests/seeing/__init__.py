@@ -1,0 +1,1 @@
+"""The pages that show packs and runs, opened in a real browser."""
