@@ -47,13 +47,6 @@ class Goal(StrEnum):
     actions = "actions"
 
 
-class SchemaName(StrEnum):
-    """The formats that have a JSON Schema."""
-
-    pack = "pack"
-    config = "config"
-
-
 @app.command(rich_help_panel=PANEL)
 def solve(
     board: BoardArgument = None,
@@ -71,11 +64,14 @@ def solve(
     from number_match.boards import given_boards, parse_ruleset
 
     boards = given_boards(board, file, parse_ruleset(ruleset), adds)
-    _prepare("solve", quiet)
+    _prepare("adds", quiet)
     from number_match.solve import solve as solve_board
 
     def work(given: "Given") -> "SolveResult":
-        return solve_board(given.board, node_budget=node_budget, memory_mib=memory_mib, minimise=minimise.value)
+        try:
+            return solve_board(given.board, node_budget=node_budget, memory_mib=memory_mib, minimise=minimise.value)
+        except ValueError as error:
+            raise UserError(f"{given.place or 'board'}: {error}") from None
 
     for given, result in _in_order(work, boards, workers, quiet):
         if as_json:
@@ -150,14 +146,11 @@ def simulate(
     from number_match.simulate import wilson
 
     def work(given: "Given") -> "PlayoutFigures":
-        return play(
-            given.board.with_adds(0),
-            panel[player],
-            name=player,
-            max_adds=given.board.adds,
-            playouts=range(playouts),
-            seed=seed,
-        )
+        board, numbers = given.board, range(playouts)
+        try:
+            return play(board, panel[player], name=player, max_adds=board.adds, playouts=numbers, seed=seed)
+        except UserError as error:
+            raise UserError(f"{given.place or 'board'}: {error}") from None
 
     for given, figures in _in_order(work, boards, workers, quiet):
         intervals = [wilson(passed, playouts) for passed in figures.passed]
@@ -332,19 +325,6 @@ def _check_perft(lines: list[tuple[str, str]], rules: "Ruleset", as_json: bool, 
         print(f"{len(rows) - wrong} of {len(rows)} rows agree, under {rules.id}")
     if wrong:
         raise typer.Exit(1)
-
-
-@app.command(rich_help_panel="Formats")
-def schema(name: Annotated[SchemaName, typer.Argument(help="Which format.")]) -> None:
-    """Print the JSON Schema of a format."""
-    from number_match.models import Pack, schema_text
-
-    if name is SchemaName.pack:
-        print(schema_text(Pack), end="")
-    else:
-        from number_match.config import Config
-
-        print(schema_text(Config), end="")
 
 
 # -------------------------------------------------------------------------------------------------------- shared parts

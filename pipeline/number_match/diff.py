@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass
 from enum import StrEnum
 
 from number_match.findings import printable
+from number_match.formats import DiffFormat
 from number_match.models import ClientPack, ClientStage, Pack, Puzzle, Stage, document_of
 from number_match.shifts import Counts, beyond_noise
 
@@ -299,17 +300,9 @@ def _summary(old: AnyPack, new: AnyPack, changes: Sequence[Change]) -> str:
     return printable(text)
 
 
-class Form(StrEnum):
-    """How a difference is written."""
-
-    text = "text"
-    markdown = "markdown"
-    json = "json"
-
-
-def written(difference: Difference, form: Form) -> Iterator[str]:
+def written(difference: Difference, form: DiffFormat) -> Iterator[str]:
     """A difference as lines of a format."""
-    if form is Form.json:
+    if form is DiffFormat.json:
         record = {
             "same": not difference.changes,
             "summary": difference.summary,
@@ -323,7 +316,7 @@ def written(difference: Difference, form: Form) -> Iterator[str]:
         if not changes:
             continue
         yield ""
-        if form is Form.text:
+        if form is DiffFormat.text:
             yield f"{TITLES[kind]} ({len(changes)})"
             yield from (f"  {change}" for change in changes)
         else:

@@ -3,8 +3,9 @@
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
-from enum import StrEnum
 from xml.etree import ElementTree
+
+from number_match.formats import VerifyFormat
 
 RULES = {
     # the file
@@ -122,18 +123,9 @@ class Verdict:
         return 2 if self.unreadable else 1 if self.broken else 0
 
 
-class Format(StrEnum):
-    """How verdicts are written."""
-
-    text = "text"
-    json = "json"
-    junit = "junit"
-    github = "github"
-
-
-def written(verdicts: Sequence[Verdict], form: Format) -> Iterator[str]:
+def written(verdicts: Sequence[Verdict], form: VerifyFormat) -> Iterator[str]:
     """The verdicts as lines of a format."""
-    writers = {Format.text: as_text, Format.json: as_json, Format.junit: as_junit, Format.github: as_github}
+    writers = {"text": as_text, "json": as_json, "junit": as_junit, "github": as_github}
     return writers[form](verdicts)
 
 
