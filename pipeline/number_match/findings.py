@@ -36,6 +36,7 @@ RULES = {
     "score": "the score follows from the counts",
     "band": "the band follows from the score",
     "target": "the target is the one that the curve gives",
+    "assembly": "the Stages are those that the assembly asked for",
     # against an older release
     "version": "a changed pack has a higher pack_version",
     "withdrawn-kept": "what was withdrawn stays withdrawn",

@@ -4,6 +4,7 @@ Every check is a generator of findings and never stops at the first one. Nothing
 pack: solutions are replayed by `rules.py`, ids and figures are derived anew.
 """
 
+import json
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -13,7 +14,7 @@ from number_match import difficulty
 from number_match.findings import Finding, Place
 from number_match.identity import canonical_id, puzzle_id
 from number_match.models import ClientPack, ClientStage, Pack, Puzzle, Stage, content_hash, document_of
-from number_match.rules import ADD, RULESETS, Board, IllegalAction, NotationError, class_counts
+from number_match.rules import ADD, MAX_ADDS, RULESETS, Board, IllegalAction, NotationError, class_counts
 
 
 @dataclass(frozen=True)
@@ -60,6 +61,7 @@ def quick(pack: Pack | ClientPack, name: str) -> Iterator[Finding]:
         yield from _stage(case, place, stage)
     if isinstance(pack, Pack):
         yield from _scales(case, pack)
+        yield from _slots(case, pack)
 
 
 def _whole(case: Case) -> Iterator[Finding]:
@@ -242,3 +244,59 @@ def _scales(case: Case, pack: Pack) -> Iterator[Finding]:
     unknown = sorted(set(_blend(pack)) - set(pack.scoring.players))
     if unknown:
         yield case.place.finding("panel", f"scores made of {', '.join(unknown)}", sorted(pack.scoring.players))
+
+
+def _slots(case: Case, pack: Pack) -> Iterator[Finding]:
+    """Whether the Stages are those that the assembly block asks for: how many, in which order, with which targets.
+
+    The block is the `[assemble]` section of the config that made the pack. Packs from elsewhere, whose block says
+    nothing of Levels, are taken as they are.
+    """
+    block = document_of(pack.assembly)
+    if "levels" not in block or "stages" not in block:
+        return
+    from pydantic import ValidationError
+
+    from number_match.assemble import slots
+    from number_match.config import AssembleConfig
+
+    known = {key: value for key, value in block.items() if key in AssembleConfig.model_fields}
+    try:
+        settings = AssembleConfig.model_validate_json(json.dumps(known))
+    except ValidationError as error:
+        first = error.errors()[0]
+        what = f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
+        yield case.place.finding("assembly", what, "an assembly block that this version reads")
+        return
+    before, fixed = block.get("levels_before", 0), "changes" in block
+    asked = settings.levels * settings.stages
+    if type(before) is not int or not 0 <= before <= len(pack.levels):
+        yield case.place.finding("assembly", f"levels_before {before}", f"0 to {len(pack.levels)}")
+        return
+    old = sum(len(level.stages) for level in pack.levels[:before])
+    stages = list(case.stages())[old:]
+    if len(stages) != asked:
+        yield case.place.finding("assembly", f"{len(stages)} Stages", f"{asked}, as the assembly block says")
+        return
+    wanted = slots(settings, settings.adds or (0, MAX_ADDS), before)
+    for (place, stage), slot in zip(stages, wanted, strict=True):
+        target = slot.target / difficulty.THOUSAND
+        if (stage.id, stage.difficulty.target) != (slot.id, target):
+            yield place.finding(
+                "target", f"{stage.id} with target {stage.difficulty.target:g}", f"{slot.id} with {target:g}"
+            )
+        if not fixed and not slot.adds[0] <= stage.adds <= slot.adds[1]:
+            yield place.finding(
+                "allowance", f"{stage.adds} Adds", f"{slot.adds[0]} to {slot.adds[1]}, as the assembly says"
+            )
+        puzzle = case.puzzles.get(stage.puzzle)
+        if puzzle is None or fixed:
+            continue
+        if stage.adds < puzzle.min_adds.upper + slot.slack:
+            expected = f"{slot.slack} more than the {puzzle.min_adds.upper} that are needed"
+            yield place.finding("allowance", f"{stage.adds} Adds", expected)
+        pinned = stage.id in settings.pin
+        if slot.families and puzzle.family not in slot.families and not pinned:
+            yield place.finding("assembly", f"family {puzzle.family}", f"one of {', '.join(sorted(slot.families))}")
+        if slot.max_par and puzzle.par and puzzle.par.upper > slot.max_par and not pinned:
+            yield place.finding("assembly", f"par {puzzle.par.upper}", f"at most {slot.max_par}, as the assembly says")
