@@ -3,7 +3,7 @@
 Every puzzle is solved without a look at the stored solution, and every playout that the counts stand for is played.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -37,9 +37,14 @@ class _Comparison:
 
 
 def again(
-    pack: Pack, name: str, *, workers: int = 1, progress: Progress | None = None
+    pack: Pack,
+    name: str,
+    *,
+    stages: Container[str] | None = None,
+    workers: int = 1,
+    progress: Progress | None = None,
 ) -> tuple[list[Finding], list[str]]:
-    """Solve every puzzle and play every Stage again, and give the findings and remarks about the whole.
+    """Solve and play every Stage again (or those whose ids are in `stages`), and give findings and remarks.
 
     Under the same behaviour versions everything must come out the same. Under another solver, bounds may be tighter but
     never disjoint; under other players, pass rates are compared by two-proportion tests (see `_shifted`).
@@ -56,7 +61,11 @@ def again(
             "bounds must overlap, and need not be equal"
         )
     panel, findings = _panel(case, pack)
-    stages = [(place, stage) for place, stage in case.stages() if stage.puzzle in case.boards]
+    todo = [
+        (place, stage)
+        for place, stage in case.stages()
+        if stage.puzzle in case.boards and (stages is None or stage.id in stages)
+    ]
 
     def work(item: tuple[Place, ClientStage]) -> tuple[list[Finding], list[_Comparison]]:
         place, stage = item
@@ -76,11 +85,11 @@ def again(
     comparisons: list[_Comparison] = []
     with ThreadPoolExecutor(workers) as pool:
         try:
-            for done, (found, compared) in enumerate(pool.map(work, stages), 1):
+            for done, (found, compared) in enumerate(pool.map(work, todo), 1):
                 findings += found
                 comparisons += compared
                 if progress is not None:
-                    progress(done, len(stages))
+                    progress(done, len(todo))
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
     if not same_players:
