@@ -171,7 +171,7 @@ class _Run:
 
     def logged(self) -> tuple[str, ...]:
         """The actions of the last playout, within max_adds."""
-        made = self.log[: int(self.position[int(self.kernels.HEAD), 2])].tolist()
+        made = self.log[: int(self.position[int(self.kernels.HEAD), int(self.kernels.DONE)])].tolist()
         return tuple(ADD if entry == self.kernels.ADD_LOGGED else f"{entry & 0xFFFF}-{entry >> 16}" for entry in made)
 
     def figures(self) -> PlayoutFigures:

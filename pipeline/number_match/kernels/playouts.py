@@ -36,12 +36,13 @@ FARTHEST = 32
 """Pairs with this many holes between them, or more, are noticed like pairs with one fewer."""
 
 HIGH, NEAR, HEAD = U(3), U(4), U(5)
-"""The rows of a position in memory after the three of the classes; HEAD holds n, the random state and the actions made."""
+"""The rows of a position in memory after the three of the classes."""
+N, RANDOM, DONE, ADDS = U(0), U(1), U(2), U(3)
+"""What the row HEAD holds."""
 NO_READING, ROW_ONLY, WRAP_ONLY, ROW_AND_WRAP = U(0), U(1), U(2), U(3)
 """Which links of reading order are on."""
 TWO, SIX, SIXTEEN, THIRTY_TWO = U(2), U(6), U(16), U(32)
 IN_WORD = U(63)
-CLEARED, LOST, WANTS_ADD = 0, 1, 2
 ADD_LOGGED = 0xFFFFFFFF
 
 inlined = njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
@@ -235,9 +236,26 @@ def _collapse(k0, k1, k2, n, x, lines, width):
 # ------------------------------------------------------------------------------------------------------ uniform playing
 
 
+def _with_copies(k: Any, a: Any, n: Any) -> Any:
+    """The set `k` of n squares with copies of its squares in `a` after them, when they fit; one word only."""
+    raise NotImplementedError("for compiled code")
+
+
+@overload(_with_copies)
+def _typed_with_copies(k, a, n):
+    if a == types.uint64:
+        return lambda k, a, n: k | (extract(k, a) << n)
+    return lambda k, a, n: k
+
+
+@inlined
+def _in_one_word(a):
+    return capacity(a) == U(64)
+
+
 @kernel
-def _play_uniform(k0, k1, k2, n, random, done, lines, width, reading, log):
-    """Remove random pairs until none is left.
+def _play_uniform(k0, k1, k2, n, random, done, adds, max_adds, lines, width, reading, log, left):
+    """Remove random pairs until none is left, Add on a board of one word while the copies fit, and go on.
 
     Each link that joins a pair is an entry: those of reading order first, then column, right and left, each by its first
     square. An entry is drawn evenly; one whose pair stands in reading order already is drawn again.
@@ -250,7 +268,17 @@ def _play_uniform(k0, k1, k2, n, random, done, lines, width, reading, log):
         c2 = c1 + size(m2)
         total = c2 + size(m3)
         if total == ZERO:
-            return k0, k1, k2, n, random, done
+            cells = size(a)
+            left[adds, cells] += 1
+            if cells == ZERO or adds == max_adds or not _in_one_word(a) or n + cells > U(64):
+                return k0, k1, k2, n, random, done, adds, cells
+            k0, k1, k2 = _with_copies(k0, a, n), _with_copies(k1, a, n), _with_copies(k2, a, n)
+            a = k0 | k1 | k2
+            n += cells
+            adds += ONE
+            log[done] = ADD_LOGGED
+            done += ONE
+            continue
         while True:
             random += GOLDEN
             r = below(mix(random), total)
@@ -271,25 +299,32 @@ def _play_uniform(k0, k1, k2, n, random, done, lines, width, reading, log):
 
 
 # ----------------------------------------------------------------------------------------------- positions in memory
+#
+# A position in memory is uint64 of shape (6, WORDS): the three sets of classes, `high`, `near`, and a row that holds n, the
+# state of the generator, the actions made and the Adds made. Words past the size of set that n squares need hold anything.
 
 
 @inlined
-def _load(position, row, like):
-    """Set `row` of a position in memory, of the type of `like`."""
-    return fetch(U(position.ctypes.data), row * (U(MAX_SQUARES) // capacity(like)), like)
+def _row_in(row, like):
+    """The number of a row of a position, counted in sets of the type of `like`."""
+    return row * (U(MAX_SQUARES) // capacity(like))
 
 
 @kernel
-def _append(position):
+def _append(position, log):
     """Add: copies of all active squares after the last one, which become what is near; False when they do not fit."""
-    n = position[HEAD, U(0)]
+    n = position[HEAD, N]
+    used = (n + IN_WORD) >> SIX
+    for row in range(5):
+        for i in range(np.int64(used), WORDS):
+            position[U(row), U(i)] = ZERO
     active = ZERO
-    for i in range(WORDS):
+    for i in range(used):
         active += popcount(position[U(0), U(i)] | position[U(1), U(i)] | position[U(2), U(i)])
     if n + active > U(MAX_SQUARES):
         return False
     at = n
-    for i in range((n + IN_WORD) >> SIX):
+    for i in range(used):
         w = U(i)
         inside = ~ZERO if n >= (w + ONE) << SIX else (ONE << (n & IN_WORD)) - ONE
         a = (position[U(0), w] | position[U(1), w] | position[U(2), w]) & inside
@@ -302,7 +337,10 @@ def _append(position):
     while n < at:
         _place(position, NEAR, n, ~ZERO if at - n >= U(64) else (ONE << (at - n)) - ONE)
         n += U(64)
-    position[HEAD, U(0)] = at
+    log[position[HEAD, DONE]] = ADD_LOGGED
+    position[HEAD, N] = at
+    position[HEAD, DONE] += ONE
+    position[HEAD, ADDS] += ONE
     return True
 
 
@@ -317,84 +355,68 @@ def _place(position, row, at, bits):
         position[row, word + ONE] |= bits >> (U(64) - shift)
 
 
-@kernel
-def _uniform_from(position, lines, width, reading, log, like):
-    """Play uniformly until no pair is left, from a position in memory to one; the number of cells left."""
-    k0, k1, k2, n, random, done = _play_uniform(
-        _load(position, U(0), like),
-        _load(position, U(1), like),
-        _load(position, U(2), like),
-        position[HEAD, U(0)],
-        position[HEAD, U(1)],
-        position[HEAD, U(2)],
+@inlined
+def _uniform_from(source, position, max_adds, lines, width, reading, log, left, like):
+    """`_play_uniform` from a position in memory to another; the number of cells left."""
+    begin = U(source.ctypes.data)
+    k0, k1, k2, n, random, done, adds, cells = _play_uniform(
+        fetch(begin, _row_in(U(0), like), like),
+        fetch(begin, _row_in(U(1), like), like),
+        fetch(begin, _row_in(U(2), like), like),
+        source[HEAD, N],
+        source[HEAD, RANDOM],
+        source[HEAD, DONE],
+        source[HEAD, ADDS],
+        max_adds,
         lines,
         width,
         reading,
         log,
+        left,
     )
-    store(position, U(0) * (U(MAX_SQUARES) // capacity(like)), k0)
-    store(position, U(1) * (U(MAX_SQUARES) // capacity(like)), k1)
-    store(position, U(2) * (U(MAX_SQUARES) // capacity(like)), k2)
-    position[HEAD, U(0)] = n
-    position[HEAD, U(1)] = random
-    position[HEAD, U(2)] = done
-    return size(k0 | k1 | k2)
-
-
-@kernel
-def _play_on_uniformly(position, ruleset, lines, log):
-    """Play uniformly in memory until no pair is left; the number of cells left."""
-    width, reading = ruleset
-    n = position[HEAD, U(0)]
-    if n <= U(64) and width < U(63):
-        return _uniform_from(position, lines[0], width, reading, log, ZERO)
-    if n <= U(128) and width < U(127):
-        return _uniform_from(position, lines[1], width, reading, log, set128())
-    return _uniform_from(position, lines[2], width, reading, log, set512())
-
-
-@kernel
-def _begin(position, start, key):
-    for row in range(6):
-        for word in range(WORDS):
-            position[U(row), U(word)] = start[U(row), U(word)]
-    position[HEAD, U(1)] = key
-    position[HEAD, U(2)] = ZERO
-
-
-@kernel
-def _add(position, log):
-    """Add, when the copies fit; whether they did."""
-    if not _append(position):
-        return False
-    log[position[HEAD, U(2)]] = ADD_LOGGED
-    position[HEAD, U(2)] += ONE
-    return True
+    store(position, _row_in(U(0), like), k0)
+    store(position, _row_in(U(1), like), k1)
+    store(position, _row_in(U(2), like), k2)
+    position[HEAD, N] = n
+    position[HEAD, RANDOM] = random
+    position[HEAD, DONE] = done
+    position[HEAD, ADDS] = adds
+    return cells
 
 
 @kernel
 def play_uniform(start, keys, max_adds, ruleset, tables, buffers, tallies):
     """Playouts of the uniform player, who Adds only when no pair is left, so that one playout serves every allowance.
 
-    start: a position, uint64 (6, 8); keys: uint64, one a playout; ruleset: (width, links of reading order); tables:
-    those of `lines_of` for each of SIZES; buffers: a position and a log of actions, uint32.
+    start: a position in memory; keys: uint64, one a playout; ruleset: (width, links of reading order); tables: those of
+    `lines_of` for each of SIZES; buffers: a position and a log of actions, uint32.
     tallies, int64, are counted up: left[a, c], playouts that end with c active squares (0 is cleared) within allowance a;
     used[k] and actions[m], playouts cleared within max_adds, by their Adds and their actions.
     """
     position, log = buffers
     left, used, actions = tallies
-    lines = (U(tables[0].ctypes.data), U(tables[1].ctypes.data), U(tables[2].ctypes.data))
+    width, reading = ruleset
+    lines64, lines128, lines512 = U(tables[0].ctypes.data), U(tables[1].ctypes.data), U(tables[2].ctypes.data)
+    most = U(max_adds)
     for key in keys:
-        _begin(position, start, key)
-        for adds in range(max_adds + 1):
-            cells = _play_on_uniformly(position, ruleset, lines, log)
-            left[adds, cells] += 1
+        start[HEAD, RANDOM] = key
+        source = start
+        while True:
+            n = source[HEAD, N]
+            if n <= U(64) and width < U(63):
+                cells = _uniform_from(source, position, most, lines64, width, reading, log, left, ZERO)
+            elif n <= U(128) and width < U(127):
+                cells = _uniform_from(source, position, most, lines128, width, reading, log, left, set128())
+            else:
+                cells = _uniform_from(source, position, most, lines512, width, reading, log, left, set512())
+            source = position
+            adds = position[HEAD, ADDS]
             if cells == ZERO:
                 used[adds] += 1
-                actions[position[HEAD, U(2)]] += 1
-            if cells == ZERO or (adds < max_adds and not _add(position, log)):
-                for more in range(adds + 1, max_adds + 1):
-                    left[more, cells] += 1
+                actions[position[HEAD, DONE]] += 1
+            if cells == ZERO or adds == most or not _append(position, log):
+                for more in range(np.int64(adds) + 1, max_adds + 1):
+                    left[U(more), cells] += 1
                 break
 
 
