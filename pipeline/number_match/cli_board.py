@@ -270,7 +270,7 @@ def perft(
     if depth is None:
         raise UserError("--depth is needed: the number of actions in a sequence")
     boards = given_boards(board, file, rules, adds)
-    _prepare("perft", quiet)
+    _prepare("board", quiet)
     from number_match.perft import count
 
     for given in boards:
@@ -298,7 +298,7 @@ def _check_perft(lines: list[tuple[str, str]], rules: "Ruleset", as_json: bool, 
     from number_match.perft import count, read_rows
 
     rows = read_rows(lines, rules)
-    _prepare("perft", quiet)
+    _prepare("board", quiet)
     wrong = 0
     for row in tqdm(rows, unit=" rows", disable=True if quiet else None):
         found = count(row.board, row.depth)

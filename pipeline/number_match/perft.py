@@ -31,9 +31,19 @@ class Row:
 def count(board: Board, depth: int) -> tuple[int, int]:
     """The number of legal sequences of exactly `depth` actions, and the checksum over their last positions.
 
-    The same as `rules.perft`, compiled where the board fits the compiled arrays.
+    The same as `rules.perft`, compiled where the board with its Adds fits the compiled arrays.
     """
-    return rules.perft(board, depth)
+    cells = len(board.cells)
+    if not cells or cells << min(board.adds, depth) >= 1 << 16:
+        return rules.perft(board, depth)
+    import numpy as np
+
+    from number_match.kernels.board import perft_board
+
+    total, checksum = perft_board(
+        np.array(board.cells, np.uint8), board.width, board.ruleset.link_bits, board.adds, depth
+    )
+    return int(total), int(checksum)
 
 
 def is_perft_file(lines: Sequence[tuple[str, str]]) -> bool:

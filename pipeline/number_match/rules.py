@@ -76,6 +76,11 @@ class Ruleset:
         """The settings without the name, as puzzle ids are made from: `width=9 row=1 column=1 diagonal=1 wrap=1`."""
         return f"width={self.width} " + " ".join(f"{link}={int(getattr(self, link))}" for link in LINKS)
 
+    @property
+    def link_bits(self) -> int:
+        """The links as bits, in the order of `LINKS`: row 1, column 2, diagonal 4, wrap 8."""
+        return sum(getattr(self, link) << bit for bit, link in enumerate(LINKS))
+
     @classmethod
     def parse(cls, text: str) -> Ruleset:
         """A known id (`veyra-1`, `no-diagonal`, …), or settings that differ from veyra-1: `width=5,diagonal=false`.
