@@ -55,7 +55,7 @@ function open(next, byHand) {
   $("stage-line").replaceChildren(`Stage ${stage.number + 1} of ${stage.level.stages.length}`, stage.difficulty?.band ? make("bdi", { class: "badge" }, stage.difficulty.band) : "");
   $("stage").replaceChildren(stageFacts(stage));
   $("panel").replaceChildren(panel(stage, pack.reference));
-  $("replay").hidden = !solution;
+  $("replay").hidden = !solution; // a client file holds none
   $("replay-at").max = solution?.actions.length ?? 0;
   $("previous").disabled = stage.place === 0;
   $("next").disabled = stage.place === pack.stages.length - 1;
@@ -214,6 +214,9 @@ function replayTo(at) {
   replaying = true;
   if (entering) {
     record.seen = helped = true;
+    selected = null;
+    marks = {};
+    say("");
     remember();
   }
   const from = solution.at;
@@ -243,6 +246,7 @@ function stop() {
 function leaveReplay() {
   stop();
   replaying = false;
+  solution.go(0);
   view.show(game.board);
   say("Your game again. Games on this puzzle count as helped from now on.");
   refresh();
@@ -341,7 +345,7 @@ function showEnding() {
   const text = cleared ? `${plural(used.pairs, "pair")}, ${plural(used.adds, "Add")}${best ? ": par with the fewest Adds" : stage.par ? `; par is ${stage.par.upper} with ${plural(stage.min_adds.upper, "Add")}` : ""}.`
     : `${plural(board.cells.filter(Boolean).length, "cell")} left, no pair and no Add.`;
   $("ending").replaceChildren(make("div", { class: "ending-card" }, medal(shown), make("h3", {}, cleared ? "Cleared" : "Stuck"), make("p", {}, text), make("div", { class: "buttons" }, buttons)));
-  say(`${cleared ? "Cleared" : "Stuck"}: ${text}`, cleared ? "good" : "bad");
+  say(`${cleared ? "Cleared" : "Stuck"}: ${text}`, "sr"); // it is there to be seen already
   list.show(stage);
   buttons.find(Boolean)?.focus({ preventScroll: true });
 }

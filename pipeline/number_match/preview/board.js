@@ -8,11 +8,15 @@ import { draw, make } from "./dom.js";
 
 const PLACE = ["row", "column"];
 
+const CLEAR = 0.33; // how far from the middle of a cell its links end, so that they leave the digit to be read
+
 /** The strokes of a link between cells i < j, as [x1, y1, x2, y2] in cells. A wrap leaves at the right and comes in at the left. */
 export function strokes(width, i, j, link) {
   const [x1, y1, x2, y2] = [i % width, Math.floor(i / width), j % width, Math.floor(j / width)].map((place) => place + 0.5);
-  if (link !== "wrap") return [[x1, y1, x2, y2]];
-  return [[x1, y1, width + 0.1, y1], [-0.1, y2, x2, y2]];
+  if (link === "wrap") return [[x1 + CLEAR, y1, width + 0.1, y1], [-0.1, y2, x2 - CLEAR, y2]];
+  const long = Math.hypot(x2 - x1, y2 - y1);
+  const [dx, dy] = [((x2 - x1) / long) * CLEAR, ((y2 - y1) / long) * CLEAR];
+  return [[x1 + dx, y1 + dy, x2 - dx, y2 - dy]];
 }
 
 export class BoardView {

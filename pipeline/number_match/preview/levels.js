@@ -72,7 +72,8 @@ function curve(stages, current, go) {
     go(stages.reduce((best, stage) => (Math.abs(x(stage) - at) < Math.abs(x(best) - at) ? stage : best)));
   };
   const text = `Difficulty of ${plural(stages.length, "Stage")}, 0 to 100. This Stage: ${current.difficulty?.score ?? "unknown"}.`;
-  return make("figure", { class: "curve" },
-    draw("svg", { viewBox: `0 0 ${wide} ${high}`, preserveAspectRatio: "none", role: "img", "aria-label": text, onclick: pick }, bars, ticks),
+  const picture = draw("svg", { viewBox: `0 0 ${wide} ${high}`, preserveAspectRatio: "none", role: "img", "aria-label": text, onclick: pick }, bars, ticks);
+  picture.style.maxWidth = `${wide * 4}px`; // a short pack makes a short curve, not fat bars
+  return make("figure", { class: "curve" }, picture,
     make("figcaption", {}, make("span", { class: "swatch bar" }), "difficulty ", make("span", { class: "swatch tick" }), "target"));
 }
