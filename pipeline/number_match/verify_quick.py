@@ -4,7 +4,6 @@ Every check is a generator of findings and never stops at the first one. Nothing
 pack: solutions are replayed by `rules.py`, ids and figures are derived anew.
 """
 
-import json
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -258,11 +257,11 @@ def _slots(case: Case, pack: Pack) -> Iterator[Finding]:
     from pydantic import ValidationError
 
     from number_match.assemble import slots
-    from number_match.config import AssembleConfig
+    from number_match.config import AssembleConfig, with_tuples
 
     known = {key: value for key, value in block.items() if key in AssembleConfig.model_fields}
     try:
-        settings = AssembleConfig.model_validate_json(json.dumps(known))
+        settings = AssembleConfig.model_validate(with_tuples(known))
     except ValidationError as error:
         first = error.errors()[0]
         what = f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
