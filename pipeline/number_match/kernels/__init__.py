@@ -61,11 +61,16 @@ def prepare(parts: Sequence[str], say: Callable[[str], None]) -> None:
     Call it in the parent before workers start: numba's folder on disk races when many processes compile at once.
     `say` gets one line before a compilation, none when everything is there.
     """
+    from filelock import FileLock
+
     for part in parts:
         module = import_module(f"{__name__}.{part}")
         marker = CACHE_FOLDER / f"{part}.compiled"
         if marker.exists():
             continue
-        say(f"compiling the {part} kernels, once for this version and machine (kept in {CACHE_FOLDER})")
-        module.warm_up()
-        marker.touch()
+        with FileLock(CACHE_FOLDER / "compiling.lock"):  # two processes that compile at once mix up their machine code
+            if marker.exists():
+                continue
+            say(f"compiling the {part} kernels, once for this version and machine (kept in {CACHE_FOLDER})")
+            module.warm_up()
+            marker.touch()
