@@ -1,5 +1,137 @@
 """The commands that make packs. Thin: each calls one plain function and prints what it returns."""
 
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
 import typer
 
+if TYPE_CHECKING:
+    pass
+
 app = typer.Typer()
+PANEL = "Packs"
+
+Files = Annotated[
+    list[Path],
+    typer.Option(
+        "--config",
+        "-c",
+        help="A config file, or the run.json of a run; later ones are laid over earlier.",
+        show_default=False,
+    ),
+]
+Out = Annotated[
+    Path | None, typer.Option("--out", "-o", help="The run folder; default: output/PACK-ID.", show_default=False)
+]
+Settings = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="KEY=VALUE", help="Over all files, such as assemble.stages=8.", show_default=False),
+]
+Workers = Annotated[int | None, typer.Option(min=1, help="Processes; default: one a core.", show_default=False)]
+Engine = Annotated[str | None, typer.Option(help="inline, local or dask.", show_default=False)]
+Scheduler = Annotated[str | None, typer.Option(help="The address of a Dask scheduler.", show_default=False)]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would be done and why, and do nothing.")]
+Quiet = Annotated[bool, typer.Option("--quiet", help="No progress bar and no messages.")]
+
+
+def _stage(name: str, help_text: str) -> None:
+    """Add the command of one stage, or of all."""
+
+    @app.command(name=name, help=help_text, rich_help_panel=PANEL)
+    def command(
+        config: Files,
+        out: Out = None,
+        settings: Settings = None,
+        workers: Workers = None,
+        engine: Engine = None,
+        scheduler: Scheduler = None,
+        dry_run: DryRun = False,
+        quiet: Quiet = False,
+    ) -> None:
+        _run(config, out, settings or [], workers, engine, scheduler, until=name, dry_run=dry_run, quiet=quiet)
+
+
+_stage("run", "All stages, from a config to a pack; what is there already is kept.")
+_stage("generate", "Make the candidates.")
+_stage("validate", "Prove candidates clearable or not, with min Adds, par and a solution.")
+_stage("score", "Place the clearable ones by the playouts of simulated players.")
+_stage("assemble", "Arrange Levels and Stages on the curve, from the candidates that the config names and no more.")
+
+
+def _run(
+    files: list[Path],
+    out: Path | None,
+    settings: list[str],
+    workers: int | None,
+    engine: str | None,
+    scheduler: str | None,
+    *,
+    until: str,
+    dry_run: bool,
+    quiet: bool,
+) -> None:
+    import sys
+
+    from number_match.config import load
+    from number_match.engine import WorkersDied
+    from number_match.run import CannotFill, run
+
+    flags = {"out": str(out.absolute()) if out else None, "workers": workers, "engine": engine, "scheduler": scheduler}
+    config = load(files, settings, {key: value for key, value in flags.items() if value is not None})
+
+    def say(text: str) -> None:
+        if not quiet:
+            from tqdm import tqdm
+
+            tqdm.write(text, file=sys.stderr)
+
+    again = _command_line(until, files, out, settings)
+    try:
+        run(config, until=until, dry_run=dry_run, say=say, bars=not quiet and sys.stderr.isatty())
+    except CannotFill as problem:
+        typer.echo(str(problem), err=True)
+        raise typer.Exit(1) from None
+    except (WorkersDied, OSError) as error:
+        typer.echo(f"stopped: {error}\nwhat is finished is kept; go on with: {again}", err=True)
+        raise typer.Exit(1) from None
+    except (KeyboardInterrupt, SystemExit):
+        typer.echo(f"\ninterrupted; what is finished is kept; go on with: {again}", err=True)
+        raise
+
+
+def _command_line(command: str, files: list[Path], out: Path | None, settings: list[str]) -> str:
+    """The command that goes on with a run."""
+    words = ["number-match", command]
+    for file in files:
+        words += ["-c", str(file)]
+    if out:
+        words += ["-o", str(out)]
+    for setting in settings:
+        words += ["--set", setting]
+    return shlex.join(words)
+
+
+@app.command(rich_help_panel=PANEL)
+def status(folder: Annotated[Path, typer.Argument(metavar="DIR", help="A run folder.")]) -> None:
+    """Say of a run folder what is kept, stale or missing, and why."""
+    from number_match.config import load
+    from number_match.errors import UserError
+    from number_match.run import run
+
+    if not (folder / "run.json").is_file():
+        raise UserError(f"{folder}: expected a run folder, with a run.json in it")
+    config = load([folder / "run.json"], (), {"out": str(folder.absolute())})
+    run(config, dry_run=True, say=typer.echo)
+
+
+@app.command(name="config", rich_help_panel=PANEL)
+def show_config(config: Files, settings: Settings = None) -> None:
+    """Print the resolved config, every default filled in, as JSON."""
+    import json
+
+    from number_match.config import load
+
+    typer.echo(json.dumps(load(config, settings or []).resolved(), indent=2, ensure_ascii=False))

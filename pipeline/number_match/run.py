@@ -1,0 +1,502 @@
+"""The loop: a config comes in; stages are called, again where results ask for more, until the pack and its reports
+stand.
+
+    generate → validate → score (screen)     by shard, all known beforehand
+    → assemble: shortlist → score (select) → assignment → score (report) → pack.json
+    and, when Stages stay empty, a round of more candidates from the top
+
+What is stored is kept, with the reason for whatever is made again; what is found damaged is made again. A run that was
+ended at any moment goes on with the same command.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+import rfc8785
+from tqdm import tqdm
+
+from number_match import __version__
+from number_match.config import Config
+from number_match.difficulty import THOUSAND
+from number_match.engine import Engine, open_engine
+from number_match.errors import UserError
+from number_match.order import take_order
+from number_match.plan import (
+    BEHAVIOURS,
+    Batch,
+    GenerateJob,
+    Job,
+    Plan,
+    PlayJob,
+    Receipt,
+    ScreenJob,
+    ValidateJob,
+    top_up,
+    work,
+)
+from number_match.store import DamagedShard, Request, Store, differences
+
+if TYPE_CHECKING:
+    from number_match.assemble import Assembly, Pool
+    from number_match.figures import Figures
+
+OUTPUTS = (
+    "pack.json",
+    "pack.client.json",
+    *(f"reports/{name}.parquet" for name in ("puzzles", "stages", "levels", "rejections")),
+)
+Say = Callable[[str], None]
+
+
+class CannotFill(Exception):
+    """The pack cannot be filled; the message is a table of the Stages that stay empty and of what was lacking."""
+
+
+class MoreToDo(Exception):
+    """A dry run has come to work that decides what follows."""
+
+
+@dataclass
+class Tally:
+    """What was done for one stage."""
+
+    kept: int = 0  # shards
+    made: int = 0
+    boards: int = 0
+    seconds: float = 0.0
+    cpu: float = 0.0
+    counts: Counter[str] = field(default_factory=Counter)
+
+    def record(self) -> dict[str, Any]:
+        """For run.json."""
+        values = {"shards_kept": self.kept, "shards_made": self.made, "boards": self.boards}
+        return values | {
+            "seconds": round(self.seconds, 3),
+            "cpu_seconds": round(self.cpu, 3),
+            **dict(sorted(self.counts.items())),
+        }
+
+
+def run_hash(config: Config) -> str:
+    """sha256 of all that decides pack.json and its reports: the config, the files it names, and the program."""
+    return sha256(
+        rfc8785.dumps({"config": config.hash(), "version": __version__, "behaviours": BEHAVIOURS})
+    ).hexdigest()
+
+
+def folder_of(config: Config) -> Path:
+    """The run folder: `[run].out`, else output/PACK-ID."""
+    return Path(config.run.out or f"output/{config.pack.id}")
+
+
+def is_done(config: Config, store: Store) -> bool:
+    """Whether the folder holds what this config makes, untouched."""
+    record = store.read_record()
+    if not record or record.get("state") != "done" or record.get("run_hash") != run_hash(config):
+        return False
+    outputs = record.get("outputs")
+    return (
+        isinstance(outputs, dict)
+        and set(outputs) == set(OUTPUTS)
+        and all(store.file_hash(name) == digest for name, digest in outputs.items())
+    )
+
+
+def run(config: Config, *, until: str = "run", dry_run: bool = False, say: Say, bars: bool = False) -> None:
+    """Bring a run folder to what the config asks for, up to and including the stage `until` (`run` is all of it).
+
+    Args:
+        until: generate, validate, score, assemble (a pack without rounds of more candidates) or run.
+        dry_run: say what would be done, do nothing.
+
+    Raises:
+        UserError: the config and the world do not fit: a file, the folder, another run in it.
+        CannotFill: see there.
+        WorkersDied, OSError: the work could not go on; what is finished is kept.
+    """
+    store = Store(folder_of(config))
+    if until == "run" and is_done(config, store):
+        say(f"{store.folder}: nothing to do; pack.json and reports are what this config makes (kept)")
+        return
+    plan = Plan(config, store.folder)
+    if dry_run:
+        with open_engine(config.run) as engine:
+            Run(config, store, plan, engine, say, bars=False, dry=True).go(until)
+        return
+    store.prepare()
+    with store.lock(), open_engine(config.run) as engine:
+        this = Run(config, store, plan, engine, say, bars=bars)
+        this.record("running")
+        try:
+            this.go(until)
+        except BaseException as error:
+            this.record("unfilled" if isinstance(error, CannotFill) else "stopped")
+            raise
+        this.record("done" if until in ("run", "assemble") else "partial")
+
+
+class Run:
+    """One run, under way."""
+
+    def __init__(
+        self,
+        config: Config,
+        store: Store,
+        plan: Plan,
+        engine: Engine,
+        say: Say,
+        *,
+        bars: bool = False,
+        dry: bool = False,
+    ) -> None:
+        self.config, self.store, self.plan, self.engine = config, store, plan, engine
+        self.say, self.bars, self.dry = say, bars, dry
+        self.tallies: dict[str, Tally] = {}
+        self.jobs: dict[str, Job] = {}  # by shard, to make a damaged one again
+        self.begun = time.time()
+        self.outputs: dict[str, str] = {}
+        self.facts: dict[str, Any] = {}
+        self.order = take_order(config)
+
+    def record(self, state: str) -> None:
+        """Write run.json."""
+        import json
+
+        content = {
+            "state": state,
+            "config": self.config.resolved(),
+            "config_hash": self.config.hash(),
+            "run_hash": run_hash(self.config),
+            "version": __version__,
+            "behaviours": BEHAVIOURS,
+            "stages": {name: tally.record() for name, tally in self.tallies.items()},
+            "facts": self.facts,
+            "outputs": self.outputs,
+            "started": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(self.begun)),
+            "seconds": round(time.time() - self.begun, 3),
+        }
+        self.store.write_text("run.json", json.dumps(content, indent=2, ensure_ascii=False) + "\n")
+
+    # ------------------------------------------------------------------------------------------------ making shards
+
+    def make(self, stage: str, jobs: Sequence[Job], title: str = "") -> None:
+        """Make those shards that are not there."""
+        tally = self.tallies.setdefault(stage, Tally())
+        missing = []
+        for job in jobs:
+            self.jobs[job.request.name] = job
+            if not self._holds(job.request):
+                missing.append(job)
+        tally.kept += len(jobs) - len(missing)
+        self.say(_summary(title or stage, jobs, missing, self._reasons(missing)))
+        if self.dry:
+            return
+        if missing:
+            self._warm_up(missing)
+        begun = time.perf_counter()
+        with self._bar(title or stage, sum(job.boards for job in missing)) as advance:
+            for job, receipt in self._made(missing):
+                _count(tally, receipt)
+                advance(job.boards)
+        tally.seconds += time.perf_counter() - begun
+
+    def _made(self, jobs: Sequence[Job]) -> Iterator[tuple[Job, Receipt]]:
+        """Do the jobs; what they find damaged on the way is made again first."""
+        todo = {job.request.name: job for job in jobs}
+        while todo:
+            try:
+                for job, receipt in self.engine.each(work, list(todo.values())):
+                    del todo[job.request.name]
+                    yield job, receipt
+            except DamagedShard as damage:
+                yield from self._made([self._damaged(damage)])
+
+    def _damaged(self, damage: DamagedShard) -> Job:
+        """Say so, remove it, and return the job that makes it again."""
+        if self.dry:
+            raise UserError(f"damaged: {damage}; the next run makes it again") from None
+        self.say(f"damaged: {damage}; it is made again")
+        self.store.discard(damage.path)
+        return self.jobs[damage.path]
+
+    def _holds(self, request: Request) -> bool:
+        try:
+            return self.store.holds(request)
+        except DamagedShard as damage:
+            self.say(f"damaged: {damage}; it is made again")
+            if not self.dry:
+                self.store.discard(damage.path)
+            return False
+
+    def read(self, request: Request, schema: pl.Schema) -> pl.DataFrame:
+        """The rows of a shard of this plan, made again when it is damaged."""
+        while True:
+            try:
+                return self.store.read(request, schema)
+            except DamagedShard as damage:
+                for _ in self._made([self._damaged(damage)]):
+                    pass
+
+    def _reasons(self, missing: Iterable[Job]) -> list[str]:
+        """Why shards are made although there were some in their place: the keys that changed."""
+        reasons: Counter[str] = Counter()
+        stored: dict[str, list[str]] = {}
+        for job in missing:
+            folder, label = job.request.folder, job.request.label
+            if isinstance(job, PlayJob):
+                continue
+            if folder not in stored:
+                stored[folder] = self.store.shards(folder)
+            old = [what for name in stored[folder] if _label(name) == label and (what := self.store.request_of(name))]
+            if old:
+                changes = min((differences(what, job.request.what) for what in old), key=len)
+                reasons["; ".join(changes) or "damaged"] += 1
+        return [f"{reason} ({count})" if count > 1 else reason for reason, count in reasons.most_common(5)]
+
+    def _warm_up(self, jobs: Sequence[Job]) -> None:
+        """Compile what the workers need, here and once, before they start."""
+        from number_match.kernels import prepare
+
+        parts = ["adds"] if any(isinstance(job, ValidateJob) for job in jobs) else []
+        parts += ["playouts"] if any(isinstance(job, ScreenJob | PlayJob) for job in jobs) else []
+        prepare(parts, self.say)
+
+    @contextmanager
+    def _bar(self, title: str, total: int) -> Iterator[Callable[[int], object]]:
+        with tqdm(
+            total=total, desc=title, unit="board", disable=not self.bars or not total, file=sys.stderr, leave=False
+        ) as bar:
+            yield bar.update
+
+    # ---------------------------------------------------------------------------------------------------- the loop
+
+    def go(self, until: str) -> None:
+        """All stages up to `until`."""
+        batches = self.plan.base()
+        rounds = 0
+        while True:
+            self._shards(batches, until)
+            if until in ("generate", "validate", "score"):
+                return
+            try:
+                if self.dry and any(not self._holds(job.request) for job in self.jobs.values()):
+                    raise MoreToDo
+                problem = self._attempt(batches)
+            except MoreToDo:
+                self._rest()
+                return
+            if problem is None:
+                return
+            left = self.config.assemble.topup.budget - sum(b.stop - b.start for b in batches if b.round)
+            count = min(self.config.assemble.topup.candidates, left)
+            if until != "run" or count <= 0 or not problem.aims:
+                raise CannotFill(problem.text)
+            rounds += 1
+            added = top_up(self.plan, batches, problem.aims, count, rounds)
+            self.say(
+                f"round {rounds}: {problem.slots} Stages are empty; {count} more candidates: " + _batches_text(added)
+            )
+            batches += added
+
+    def _rest(self) -> None:
+        """What a dry run says about work that depends on results."""
+        assemble, score = self.config.assemble, self.config.score
+        stages = assemble.levels * assemble.stages
+        most = min(stages * assemble.shortlist * 8, self.config.generate.candidates + assemble.topup.budget)
+        self.say(
+            f"then as needed, at most: {assemble.topup.budget} more candidates; select playouts for {most} boards × "
+            f"{len(self.plan.players)} players; report playouts for {stages} boards × {len(score.panel)} players; "
+            "assembly"
+        )
+
+    def _shards(self, batches: Sequence[Batch], until: str) -> None:
+        """generate, validate and the screen, as far as wanted."""
+        candidates: list[GenerateJob] = list(self.plan.generate(batches))
+        self.make("generate", candidates)
+        if until == "generate":
+            return
+        verdicts = [self.plan.validate(job) for job in candidates]
+        self.make("validate", verdicts)
+        if until == "validate":
+            return
+        screens = [self.plan.screen(job, player) for job in verdicts for player in self.plan.players]
+        self.make("score", screens, "score (screen)")
+
+    def _attempt(self, batches: Sequence[Batch]) -> Problem | None:
+        """Assemble from these batches; write the pack when it is full, else tell what is lacking."""
+        from number_match import outlook
+        from number_match.figures import pool
+
+        figures = self._figures(batches)
+        screened = pool(figures, self.config, self.order, self.plan.players, "screen")
+        wanted = self.order.wanted
+        self.say(outlook.chart(wanted, screened))
+        tolerance = round(self.config.assemble.tolerance * THOUSAND)
+        hopeless = outlook.unreachable(wanted, screened, tolerance)
+        if hopeless:
+            raise CannotFill("out of reach: " + outlook.unfilled_table(wanted, screened, hopeless, tolerance))
+        decided, assembly, figures = self._fill(screened, figures)
+        if not assembly.unfilled:
+            self._report((decided, screened), assembly, figures)
+            return None
+        text = outlook.unfilled_table(wanted, screened, assembly.unfilled, tolerance)
+        random = [family for name, family in self.plan.families.items() if name not in self.plan.texts]
+        kinds = sorted((family.name, size) for family in random for size in family.sizes)
+        empty = [wanted[number] for number in assembly.unfilled]
+        return Problem(len(empty), text, outlook.aims(empty, screened, figures.usable, kinds, tolerance))
+
+    def _figures(self, batches: Sequence[Batch]) -> Figures:
+        """Everything stored about the candidates of these batches."""
+        from number_match import generate, score, validate
+        from number_match.figures import Figures
+
+        candidates, verdicts = [], []
+        screens: dict[str, list[pl.DataFrame]] = {player: [] for player in self.plan.players}
+        for batch in batches:
+            for job in self.plan.generate([batch]):
+                table = self.read(job.request, generate.SCHEMA)
+                candidates.append(table.with_columns(pl.lit(batch.round, pl.Int64).alias("round")))
+                check = self.plan.validate(job)
+                verdicts.append(self.read(check.request, validate.SCHEMA))
+                for player, tables in screens.items():
+                    tables.append(self.read(self.plan.screen(check, player).request, score.SCHEMA))
+        return Figures.of(candidates, verdicts, screens, self.order)
+
+    def _fill(self, screened: Pool, figures: Figures) -> tuple[Pool, Assembly, Figures]:
+        """Shortlist on the screen, decide on `select` playouts; longer lists while Stages stay empty and boards are
+        left."""
+        from number_match.assemble import assemble, shortlist
+        from number_match.figures import pool
+
+        settings, wanted = self.config.assemble, self.order.wanted
+        reach = round((settings.tolerance + self.config.score.screen.half_width) * THOUSAND)
+        count, before = settings.shortlist, -1
+        while True:
+            rows = sorted(set().union(*shortlist(wanted, screened, count, reach)))
+            puzzles = [(screened.puzzles[row], screened.boards[row]) for row in rows]
+            new = [pair for pair in puzzles if pair[0] not in self.order.known]
+            figures = figures.with_stream("select", self.playouts("select", self.plan.players, new))
+            decided = pool(figures, self.config, self.order, self.plan.players, "select")
+            assembly = assemble(wanted, decided, settings)
+            if not assembly.unfilled or len(rows) == before or count >= 8 * settings.shortlist:
+                return decided, assembly, figures
+            before, count = len(rows), count * 2
+
+    def playouts(
+        self, stream: str, players: Sequence[str], puzzles: Sequence[tuple[str, str]]
+    ) -> dict[str, pl.DataFrame]:
+        """The figures of a stream for these (puzzle, board), played where they are not stored: a table a player."""
+        from number_match import score
+
+        missing: list[Job] = []
+        found: dict[str, list[pl.DataFrame]] = {player: [] for player in players}
+        names = {puzzle for puzzle, _ in puzzles}
+        for player in players:
+            stored: set[str] = set()
+            for request in self.plan.played(self.store, player, stream):
+                try:
+                    table = self.store.read(request, score.SCHEMA)
+                except DamagedShard as damage:
+                    self.say(f"damaged: {damage}; it is played again")
+                    if not self.dry:
+                        self.store.discard(damage.path)
+                    continue
+                found[player].append(table)
+                stored.update(table["puzzle"])
+            lacking = [pair for pair in puzzles if pair[0] not in stored]
+            missing += self.plan.play(player, stream, lacking)
+            if lacking:
+                self.say(
+                    f"score ({stream}): {player}: {len(puzzles) - len(lacking)} boards kept, {len(lacking)} to play"
+                )
+        if missing:
+            if self.dry:
+                raise MoreToDo
+            self.make("score", missing, f"score ({stream})")
+            for job in missing:
+                assert isinstance(job, PlayJob)
+                found[job.player].append(self.read(job.request, score.SCHEMA))
+        return {
+            player: pl.concat(tables)
+            .filter(pl.col("puzzle").is_in(names))
+            .unique("puzzle", keep="first")
+            .sort("puzzle")
+            if tables
+            else pl.DataFrame(schema=score.SCHEMA)
+            for player, tables in found.items()
+        }
+
+    def _report(self, pools: tuple[Pool, Pool], assembly: Assembly, figures: Figures) -> None:
+        """Play the `report` stream for what was chosen, then write the pack and the tables."""
+        from number_match import outlook, release
+        from number_match.models import client_pack, pack_text
+        from number_match.tables import tables
+
+        chosen = [(pools[0].puzzles[place.row], pools[0].boards[place.row]) for place in assembly.places if place]
+        new = sorted(pair for pair in chosen if pair[0] not in self.order.known)
+        figures = figures.with_stream("report", self.playouts("report", self.config.score.panel, new))
+        if self.dry:
+            self.say("assemble: from stored playouts; writes pack.json and reports")
+            return
+        begun = time.perf_counter()
+        pack = release.build(self.config, pools[0], assembly, figures, self.order)
+        reports = tables(self.config, pack, pools, assembly, figures, self.order)
+        for name, table in reports.items():
+            self.store.write_report(name, table)
+        self.store.write_text("pack.client.json", pack_text(client_pack(pack)))
+        self.store.write_text("pack.json", pack_text(pack))
+        self.outputs = {name: self.store.file_hash(name) or "" for name in OUTPUTS}
+        self.facts = outlook.facts(reports["stages"], figures.usable.height, figures.candidates.height, assembly)
+        self.tallies["assemble"] = Tally(boards=len(pools[1]), seconds=time.perf_counter() - begun)
+        times = {name: (tally.boards, tally.seconds) for name, tally in self.tallies.items() if name != "assemble"}
+        self.say(outlook.summary(self.facts, times, self.store.path("pack.json")))
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Stages that stay empty: how many, a table for people, and what candidates would help (weights by family and
+    size)."""
+
+    slots: int
+    text: str
+    aims: Mapping[tuple[str, int], int]
+
+
+def _summary(title: str, jobs: Sequence[Job], missing: Sequence[Job], reasons: Sequence[str]) -> str:
+    text = f"{title}: {len(jobs) - len(missing)} shards kept"
+    if missing:
+        text += f", {len(missing)} to make ({sum(job.boards for job in missing)} boards)"
+    return text + "".join(f"\n    {reason}" for reason in reasons)
+
+
+def _label(name: str) -> str:
+    """The label in a shard's name."""
+    return Path(name).stem.rpartition("-")[0]
+
+
+def _count(tally: Tally, receipt: Receipt) -> None:
+    tally.made += 1
+    tally.boards += receipt.rows
+    tally.cpu += receipt.cpu
+    tally.counts.update(receipt.counts)
+
+
+def _batches_text(batches: Sequence[Batch]) -> str:
+    by_family: dict[str, list[Batch]] = {}
+    for batch in batches:
+        by_family.setdefault(batch.family, []).append(batch)
+    parts = []
+    for family, some in by_family.items():
+        sizes = sorted({size for batch in some for size in batch.sizes})
+        parts.append(f"{sum(b.stop - b.start for b in some)} {family} of {sizes[0]}-{sizes[-1]} cells")
+    return ", ".join(parts)

@@ -1,0 +1,246 @@
+"""The report tables: the pack and all figures come in, four tables with fixed columns go out, for people and charts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import polars as pl
+
+from number_match import models
+from number_match.assemble import Assembly, Pool
+from number_match.config import Config
+from number_match.difficulty import THOUSAND, band
+from number_match.figures import Figures
+from number_match.order import Order
+from number_match.simulate import wilson
+
+PUZZLES = pl.Schema(
+    {
+        "puzzle": pl.String(),
+        "canonical": pl.String(),
+        "board": pl.String(),
+        "family": pl.String(),
+        "number": pl.Int64(),  # within the family; with the config's seed it makes the board again
+        "round": pl.Int64(),  # 0 is the base pool
+        "cells": pl.Int64(),
+        "min_adds_lower": pl.Int64(),
+        "min_adds_upper": pl.Int64(),
+        "par_lower": pl.Int64(),
+        "par_upper": pl.Int64(),
+        "needs_early_add": pl.Boolean(),
+        "nodes": pl.Int64(),
+        "stream": pl.String(),  # the best stream that its scores come from: screen or select
+        "playouts": pl.Int64(),  # of the reference player, in that stream
+        "scores": pl.List(pl.Float64),  # difficulty by allowance, from 0, in points
+        "stage": pl.String(),  # where it stands; null when it is not used
+    }
+)
+PLAYER = pl.Struct(
+    {
+        "player": pl.String,
+        "playouts": pl.Int64,
+        "passed": pl.List(pl.Int64),  # by allowance, from 0
+        "used": pl.List(pl.Int64),  # those that cleared it, by the Adds that they took
+        "actions": pl.List(pl.Int64),  # of the same, at the quantiles 5, 25, 50, 75, 95 %
+        "left": pl.List(pl.List(pl.Float64)),  # by allowance: cells left by the others: mean, of the best 5 % and 15 %
+    }
+)
+STAGES = pl.Schema(
+    {
+        "stage": pl.String(),
+        "level": pl.String(),
+        "number": pl.Int64(),  # in the pack, from 1
+        "puzzle": pl.String(),
+        "family": pl.String(),
+        "board": pl.String(),
+        "cells": pl.Int64(),
+        "adds": pl.Int64(),
+        "min_adds": pl.Int64(),
+        "par": pl.Int64(),
+        "target": pl.Float64(),  # points, like all that follow
+        "select": pl.Float64(),  # the score that decided; null for Stages of an earlier pack
+        "score": pl.Float64(),  # the score on the report stream
+        "low": pl.Float64(),  # its 95% interval, from the interval of the pass rate of the reference player
+        "high": pl.Float64(),
+        "distance": pl.Float64(),  # score - target
+        "band": pl.String(),
+        "band_low": pl.String(),  # the bands at the two ends of the interval: all three alike when the band is certain
+        "band_high": pl.String(),
+        "pinned": pl.Boolean(),
+        "moved": pl.Boolean(),  # a coupling between Stages kept its first choice away
+        "players": pl.List(PLAYER),
+    }
+)
+LEVELS = pl.Schema(
+    {
+        "level": pl.String,
+        "title": pl.String,
+        "stages": pl.Int64,
+        "target": pl.Float64,  # means, in points
+        "score": pl.Float64,
+        "easiest": pl.Float64,
+        "hardest": pl.Float64,
+        "mean_distance": pl.Float64,
+        "max_distance": pl.Float64,
+        "adds_low": pl.Int64,
+        "adds_high": pl.Int64,
+    }
+)
+REJECTIONS = pl.Schema(
+    {
+        "puzzle": pl.String,
+        "board": pl.String,
+        "family": pl.String,
+        "number": pl.Int64,
+        "round": pl.Int64,
+        "cells": pl.Int64,
+        "reason": pl.String,  # duplicate, excluded, unclearable, undecided, failed
+        "detail": pl.String,  # of which puzzle, by which pack, what failed
+        "verdict": pl.String,
+        "nodes": pl.Int64,
+    }
+)
+
+
+def tables(
+    config: Config,
+    pack: models.Pack,
+    pools: Sequence[Pool],
+    assembly: Assembly,
+    figures: Figures,
+    order: Order,
+) -> dict[str, pl.DataFrame]:
+    """The four report tables, by name.
+
+    Args:
+        pools: the pool of the `select` stream, then that of the `screen`.
+    """
+    stages = _stages(config, pack, pools[0], assembly, figures, order)
+    dropped = figures.candidates.filter(pl.col("dropped").is_not_null()).rename({"dropped": "reason"})
+    return {
+        "puzzles": _puzzles(config, pack, pools, figures),
+        "stages": stages,
+        "levels": _levels(pack, stages),
+        "rejections": dropped.select(list(REJECTIONS)).match_to_schema(REJECTIONS),
+    }
+
+
+def _puzzles(config: Config, pack: models.Pack, pools: Sequence[Pool], figures: Figures) -> pl.DataFrame:
+    """Every candidate that could stand in the pack, whether it does or not."""
+    used = [(stage.puzzle, stage.id) for level in pack.levels for stage in level.stages]
+    table = figures.usable.join(
+        pl.DataFrame(used, schema={"puzzle": pl.String, "stage": pl.String}, orient="row"),
+        on="puzzle",
+        how="left",
+        maintain_order="left",
+    )
+    player = next(iter(config.score.blend))
+    scored = []
+    for stream, pool in zip(("select", "screen"), pools, strict=True):
+        points = pl.DataFrame(
+            {"puzzle": list(pool.puzzles), "scores": (pool.scores / THOUSAND).tolist()},
+            schema={"puzzle": pl.String, "scores": pl.List(pl.Float64)},
+        )
+        counted = figures.streams[stream][player].unique("puzzle", keep="first").select("puzzle", "playouts")
+        scored.append(points.join(counted, on="puzzle", how="inner").with_columns(pl.lit(stream).alias("stream")))
+    best = pl.concat(scored).unique("puzzle", keep="first", maintain_order=True)
+    return (
+        table.join(best, on="puzzle", how="left", maintain_order="left").select(list(PUZZLES)).match_to_schema(PUZZLES)
+    )
+
+
+def _stages(
+    config: Config, pack: models.Pack, pool: Pool, assembly: Assembly, figures: Figures, order: Order
+) -> pl.DataFrame:
+    """Every Stage of the pack, those of an earlier one too."""
+    puzzles = {puzzle.id: puzzle for puzzle in pack.puzzles}
+    extra = {
+        (player, row["puzzle"]): row
+        for player, table in figures.streams["report"].items()
+        for row in table.iter_rows(named=True)
+    }
+    placed = {
+        slot.id: (slot, place, number in assembly.moved)
+        for number, (slot, place) in enumerate(zip(order.wanted, assembly.places, strict=True))
+    }
+    bands = [(band.name, band.start) for band in config.score.bands]
+    rows: list[dict[str, Any]] = []
+    for level in pack.levels:
+        for stage in level.stages:
+            puzzle, (slot, place, moved) = puzzles[stage.puzzle], placed.get(stage.id, (None, None, False))
+            select = (
+                pool.scores[place.row, stage.adds] / THOUSAND if place and stage.puzzle not in order.known else None
+            )
+            low, high = _interval(stage, config)
+            rows.append(
+                {
+                    "stage": stage.id,
+                    "level": level.id,
+                    "number": len(rows) + 1,
+                    "puzzle": puzzle.id,
+                    "family": puzzle.family,
+                    "board": puzzle.board,
+                    "cells": sum(char.isdigit() for char in puzzle.board),
+                    "adds": stage.adds,
+                    "min_adds": puzzle.min_adds.upper,
+                    "par": puzzle.par.upper if puzzle.par else None,
+                    "target": stage.difficulty.target,
+                    "select": select,
+                    "score": stage.difficulty.score,
+                    "low": low,
+                    "high": high,
+                    "distance": round(stage.difficulty.score - stage.difficulty.target, 3),
+                    "band": stage.difficulty.band,
+                    "band_low": band(round(low * THOUSAND), bands),
+                    "band_high": band(round(high * THOUSAND), bands),
+                    "pinned": slot is not None and slot.puzzle is not None,
+                    "moved": moved,
+                    "players": [
+                        _player(name, counts, extra.get((name, puzzle.id), {}))
+                        for name, counts in stage.difficulty.players.items()
+                    ],
+                }
+            )
+    return pl.DataFrame(rows, schema=STAGES)
+
+
+def _player(name: str, counts: models.PlayerCounts, row: Mapping[str, Any]) -> dict[str, Any]:
+    """How one player fared; what packs do not hold is null for Stages of an earlier one."""
+    return {
+        "player": name,
+        "playouts": counts.playouts,
+        "passed": list(counts.passed),
+        "used": row.get("used"),
+        "actions": row.get("actions"),
+        "left": [[value / THOUSAND for value in values] for values in row["left"]] if row else None,
+    }
+
+
+def _interval(stage: models.Stage, config: Config) -> tuple[float, float]:
+    """The 95% interval of a Stage's score: the players' Wilson intervals, blended as the score is."""
+    ends = [0.0, 0.0]
+    blend = config.score.blend
+    for name, weight in blend.items():
+        counts = stage.difficulty.players[name]
+        low, high = wilson(counts.passed[stage.adds], counts.playouts)
+        ends = [ends[0] + weight * (1 - high), ends[1] + weight * (1 - low)]
+    return tuple(round(min(100.0, max(0.0, 100 * end / sum(blend.values()))), 3) for end in ends)  # type: ignore[return-value]
+
+
+def _levels(pack: models.Pack, stages: pl.DataFrame) -> pl.DataFrame:
+    titles = pl.DataFrame([(level.id, level.title) for level in pack.levels], schema=["level", "title"], orient="row")
+    summed = stages.group_by("level", maintain_order=True).agg(
+        pl.len().cast(pl.Int64).alias("stages"),
+        pl.col("target").mean().round(3),
+        pl.col("score").mean().round(3),
+        pl.col("score").min().alias("easiest"),
+        pl.col("score").max().alias("hardest"),
+        pl.col("distance").abs().mean().round(3).alias("mean_distance"),
+        pl.col("distance").abs().max().alias("max_distance"),
+        pl.col("adds").min().alias("adds_low"),
+        pl.col("adds").max().alias("adds_high"),
+    )
+    return (
+        titles.join(summed, on="level", how="left", maintain_order="left").select(list(LEVELS)).match_to_schema(LEVELS)
+    )
