@@ -176,19 +176,24 @@ class ValidateConfig(Section):
 class Sampling(Section):
     """How long one stream of playouts goes on for one board and player.
 
-    Blocks are played until there are `playouts`, and then on until the 95% interval at every allowance of the run is
-    narrower than ± `half_width` points, or `most` playouts are there.
+    `playouts` are played; then, when `most` is given, blocks of more until the 95% interval at every allowance of the
+    run is narrower than ± `half_width` points, or `most` playouts are there.
     """
 
     playouts: Annotated[int, Field(ge=1, le=10_000_000)]
-    most: Annotated[int, Field(ge=1, le=10_000_000)]
+    most: Annotated[int, Field(ge=1, le=10_000_000)] | None = None
     half_width: Annotated[float, Field(gt=0, le=50)] = 2.5
 
     @model_validator(mode="after")
     def _check(self) -> Sampling:
-        if self.most < self.playouts:
+        if self.cap < self.playouts:
             raise wrong("most", self.most, f"expected at least playouts = {self.playouts}")
         return self
+
+    @property
+    def cap(self) -> int:
+        """The number of playouts at which it ends in any case."""
+        return self.most or self.playouts
 
 
 class Band(Section):
@@ -210,16 +215,16 @@ class ScoreConfig(Section):
     weights: dict[Name, Annotated[int, Field(ge=1, le=1_000_000)]] = Field(default_factory=dict)
     panel: Annotated[tuple[Name, ...], Field(min_length=1)]
     players: dict[Name, Player]
-    screen: Sampling = Sampling(playouts=400, most=400, half_width=5.0)
-    select: Sampling = Sampling(playouts=6000, most=6000, half_width=2.5)
-    report: Sampling = Sampling(playouts=10_000, most=10_000, half_width=2.5)
+    screen: Sampling = Sampling(playouts=400)
+    select: Sampling = Sampling(playouts=6000)
+    report: Sampling = Sampling(playouts=10_000)
     bands: Annotated[tuple[Band, ...], Field(min_length=1)] = tuple(
         Band(name=name, start=start) for name, start in _BANDS
     )
 
     @model_validator(mode="before")
     @classmethod
-    def _fill_players(cls, given: object) -> object:
+    def _fill(cls, given: object) -> object:
         """A player of the default panel needs only the parameters that differ; the panel is everybody unless named."""
         if not isinstance(given, dict):
             return given
@@ -235,7 +240,12 @@ class ScoreConfig(Section):
             players = {name: players[name] for name in panel if isinstance(name, str) and name in players} | {
                 name: players[name] for name in changed if name not in panel
             }
-        return given | {"panel": panel, "players": players}
+        streams = {
+            name: {"playouts": cls.model_fields[name].default.playouts} | given[name]
+            for name in ("screen", "select", "report")
+            if isinstance(given.get(name), dict)
+        }
+        return given | streams | {"panel": panel, "players": players}
 
     @model_validator(mode="after")
     def _check(self) -> ScoreConfig:
@@ -617,7 +627,7 @@ def _known_keys(path: tuple[str, ...]) -> list[str]:
     """The keys that a section has."""
     model: Any = Config
     for part in path:
-        if isinstance(model, type) and issubclass(model, BaseModel):
+        if isinstance(model, type) and issubclass(model, BaseModel) and not part.isdigit():
             field = next((f for name, f in model.model_fields.items() if part in (name, f.alias)), None)
             model = field.annotation if field else None
         model = _model_in(model)

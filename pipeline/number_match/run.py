@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from hashlib import sha256
+from math import isqrt
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -379,7 +380,8 @@ class Run:
         from number_match.figures import pool
 
         settings, wanted = self.config.assemble, self.order.wanted
-        reach = round((settings.tolerance + self.config.score.screen.half_width) * THOUSAND)
+        noise = 98 * THOUSAND // isqrt(self.config.score.screen.playouts)  # at most: 1.96 standard deviations
+        reach = round(settings.tolerance * THOUSAND) + noise
         count, before = settings.shortlist, -1
         while True:
             rows = sorted(set().union(*shortlist(wanted, screened, count, reach)))

@@ -76,8 +76,8 @@ def _play(
         )
 
     figures = block(0, sampling.playouts)
-    while figures.playouts < sampling.most and _width(figures, adds) >= sampling.half_width:
-        figures = figures.merge(block(figures.playouts, min(figures.playouts + BLOCK, sampling.most)))
+    while figures.playouts < sampling.cap and _width(figures, adds) >= sampling.half_width:
+        figures = figures.merge(block(figures.playouts, min(figures.playouts + BLOCK, sampling.cap)))
     return figures
 
 

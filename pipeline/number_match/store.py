@@ -143,7 +143,10 @@ class Store:
 
     def _footer(self, name: str) -> dict[str, Any]:
         try:
-            return dict(json.loads(pl.read_parquet_metadata(self.folder / name)[_RECORD]))
+            record = dict(json.loads(pl.read_parquet_metadata(self.folder / name)[_RECORD]))
+            if not (isinstance(record["request"], dict) and {"rows", "sha256"} <= set(record)):
+                raise ValueError
+            return record
         except (pl.exceptions.PolarsError, OSError, KeyError, ValueError) as error:
             raise DamagedShard(name, f"no readable footer ({type(error).__name__})") from None
         except BaseException as error:

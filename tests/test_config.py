@@ -1,0 +1,156 @@
+"""The config: what is filled in, what is refused and in which words, and what its hash covers."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from number_match.config import Config, load
+from number_match.errors import UserError
+
+SMALL = """
+[generate]
+candidates = 40
+[[generate.families]]
+name = "a"
+cells = [6, 9]
+[score]
+panel = ["random"]
+reference = "random"
+[assemble]
+levels = 2
+stages = 3
+"""
+
+
+def config(tmp_path: Path, text: str = "", *settings: str) -> Config:
+    """The small config with more lines after it and settings over it."""
+    path = tmp_path / "made.toml"
+    path.write_text(SMALL + text, encoding="utf-8")
+    return load([path], settings)
+
+
+def refusal(tmp_path: Path, *settings: str, text: str = "") -> str:
+    with pytest.raises(UserError) as caught:
+        config(tmp_path, text, *settings)
+    return str(caught.value)
+
+
+def test_every_config_of_the_project_is_accepted() -> None:
+    configs = sorted((Path(__file__).parents[1] / "configs").glob("*.toml"))
+    assert {path.stem for path in configs} >= {"release", "smoke"}
+    for path in configs:
+        load([path])
+
+
+def test_defaults_are_filled_in_and_a_number_stands_for_a_range(tmp_path: Path) -> None:
+    made = config(tmp_path, "", "rules.adds=3", "generate.families.0.cells=8")
+    assert made.rules.adds == (3, 3)
+    assert made.generate.families[0].sizes == (8,)
+    assert made.validation.node_budget == 1_000_000
+
+
+def test_later_files_and_settings_lie_over_earlier_ones(tmp_path: Path) -> None:
+    first, second = tmp_path / "a.toml", tmp_path / "b.toml"
+    first.write_text(SMALL, encoding="utf-8")
+    second.write_text("seed = 5\n[assemble]\nstages = 4\n", encoding="utf-8")
+    made = load([first, second], ["assemble.stages=5", "assemble.curve.kind=sawtooth", "pack.title=12"])
+    assert (made.seed, made.assemble.levels, made.assemble.stages) == (5, 2, 5)
+    assert made.assemble.curve.kind == "sawtooth"
+    assert made.pack.title == "12"  # the model says text, and text it is
+
+
+def test_a_resolved_config_reads_back_from_run_json(tmp_path: Path) -> None:
+    made = config(tmp_path, "", "assemble.constraints.slack=1")
+    record = tmp_path / "run.json"
+    record.write_text(json.dumps({"config": made.resolved()}), encoding="utf-8")
+    again = load([record])
+    assert again == made
+    assert again.hash() == made.hash()
+
+
+def test_a_player_of_the_panel_needs_only_what_differs(tmp_path: Path) -> None:
+    path = tmp_path / "made.toml"
+    path.write_text('[[generate.families]]\nname = "a"\ncells = 30\n', encoding="utf-8")
+    plain, changed = load([path]), load([path], ["score.players.casual.temperature=0.75"])
+    assert changed.score.players["casual"].temperature == 0.75
+    assert changed.score.players["casual"].row == plain.score.players["casual"].row
+    assert list(changed.score.players) == list(plain.score.players)
+
+
+@pytest.mark.parametrize(
+    ("setting", "words"),
+    [
+        ("generate.candidats=3", ["generate.candidats", "unknown key", "candidates"]),
+        ("generate.families.0.cels=3", ["generate.families[0].cels", "unknown key", "cells"]),
+        ("generate.candidates=many", ["generate.candidates", '"many"', "expected a valid integer"]),
+        ("generate.candidates=-3", ["generate.candidates", "-3", "greater than or equal to 0"]),
+        ("generate.candidates=true", ["generate.candidates", "true", "expected a valid integer"]),
+        ("generate.candidates=2", ["generate.candidates", "2", "assemble.levels", "6 Stages"]),
+        ("generate.families.0.cells=[9, 6]", ["generate.families[0].cells", "[9, 6]", "low at most high"]),
+        ("rules.ruleset=chess", ["rules.ruleset", '"chess"', "veyra-1"]),
+        ("rules.adds=[0, 99]", ["rules.adds", "99", "less than or equal to 20"]),
+        ("assemble.adds=[1, 9]", ["assemble.adds", "[1, 9]", "rules.adds = [1, 5]"]),
+        ("assemble.constraints.slack=9", ["assemble.adds", "slack", "9"]),
+        ("assemble.curve.kind=zigzag", ["assemble.curve.kind", '"zigzag"', "sawtooth"]),
+        ("assemble.curve.start=101", ["assemble.curve.start", "101", "less than or equal to 100"]),
+        ("assemble.curve.start=1.00001", ["assemble.curve.start", "1.00001", "four decimals"]),
+        ("assemble.curve={kind='list', values=[1, 2]}", ["assemble.curve.values", "2 values", "6 Stages"]),
+        ("assemble.families=['b']", ["assemble.families", '["b"]', "generate.families (a)"]),
+        ("assemble.level=[{level=3}]", ["assemble.level[0].level", "3", "assemble.levels = 2"]),
+        ("assemble.pin.L001-S01=12x", ["assemble.pin.L001-S01", '"12x"', "expected a board"]),
+        ("assemble.pin.first=12", ["assemble.pin", "first"]),
+        ("score.reference=nobody", ["score.reference", '"nobody"', "expected a player"]),
+        ("score.panel=['nobody']", ["score.panel[0]", '"nobody"', "expected a player"]),
+        ("score.select.most=1", ["score.select.most", "1", "at least playouts = 6000"]),
+        ("seed=9007199254740992", ["seed", "9007199254740992", "less than or equal to"]),
+        ("run.workers=0", ["run.workers", "0", "greater than or equal to 1"]),
+    ],
+)
+def test_what_is_wrong_is_named_with_key_value_and_expectation(tmp_path: Path, setting: str, words: list[str]) -> None:
+    message = refusal(tmp_path, setting)
+    assert len(message.splitlines()) == 1
+    for word in words:
+        assert word in message
+
+
+def test_the_file_that_is_wrong_is_named(tmp_path: Path) -> None:
+    assert str(tmp_path / "made.toml") in refusal(tmp_path, text="[validate]\nnode_budget = 0\n")
+    assert "--set seed=-1" in refusal(tmp_path, "seed=-1")
+
+
+def test_a_family_that_can_never_give_a_board_is_refused(tmp_path: Path) -> None:
+    message = refusal(tmp_path, text='[[generate.families]]\nname = "b"\ncells = 1\nparity = "even"\n')
+    assert "generate.families[1].cells" in message
+    assert "no board of this family exists" in message
+
+
+@pytest.mark.parametrize("content", [b"\xff\xfe", b"seed = ", b"seed = 1\nseed = 2"])
+def test_what_is_not_toml_is_refused(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "bad.toml"
+    path.write_bytes(content)
+    with pytest.raises(UserError, match=r"bad\.toml: expected"):
+        load([path])
+
+
+def test_a_missing_file_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="none.toml: cannot be read"):
+        load([tmp_path / "none.toml"])
+
+
+def test_the_hash_leaves_out_how_a_run_works_and_takes_in_what_files_hold(tmp_path: Path) -> None:
+    boards = tmp_path / "boards.txt"
+    boards.write_text("1111\n", encoding="utf-8")
+    family = '[[generate.families]]\nname = "hand"\nfile = "boards.txt"\n'
+    first = config(tmp_path, family).hash()
+    assert config(tmp_path, family, "run.workers=3", "run.out=elsewhere").hash() == first
+    assert config(tmp_path, family, "seed=2").hash() != first
+    boards.write_text("2222\n", encoding="utf-8")
+    assert config(tmp_path, family).hash() != first
+
+
+def test_names_of_files_are_relative_to_the_config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "boards.txt").write_text("1111\n", encoding="utf-8")
+    made = config(tmp_path, '[[generate.families]]\nname = "hand"\nfile = "boards.txt"\n')
+    monkeypatch.chdir("/")
+    assert Path(str(made.generate.families[1].file)).read_text(encoding="utf-8") == "1111\n"
