@@ -15,6 +15,91 @@ EXAMPLE = "316372222/5516"
 OPENING = "518145871/636527126/958716539/27158326"
 
 
+# ------------------------------------------------------------------------------------------------------------ solve
+
+
+def test_solve_gives_min_adds_par_and_a_solution_that_replays(command: Command) -> None:
+    found = json.loads(command("solve", f"{EXAMPLE} +2", "--json").out)
+    assert list(found) == ["board", "adds", "verdict", "min_adds", "par", "solution", "nodes"]
+    assert (found["board"], found["adds"], found["verdict"]) == (EXAMPLE, 2, "clearable")
+    assert (found["min_adds"], found["par"]) == ({"lower": 1, "upper": 1}, {"lower": 7, "upper": 7})
+    assert replay(Board.parse(f"{EXAMPLE} +1"), found["solution"]).cleared
+    assert found["solution"].count("+") == 1
+    assert len(found["solution"]) == 8
+
+
+@pytest.mark.parametrize(
+    ("board", "options", "verdict", "lower"),
+    [
+        ("123/456 +5", (), "unclearable", 6),
+        ("12", ("--adds", "0"), "unclearable", 1),
+        ("123 +1", ("--node-budget", "1"), "undecided", 1),
+    ],
+)
+def test_what_was_not_found_has_no_upper_bound(
+    command: Command, board: str, options: tuple[str, ...], verdict: str, lower: int
+) -> None:
+    found = json.loads(command("solve", board, "--ruleset", "width=3", *options, "--json").out)
+    assert (found["verdict"], found["min_adds"]) == (verdict, {"lower": lower, "upper": None})
+    assert (found["par"], found["solution"]) == (None, None)
+
+
+def test_solve_minimises_actions_when_asked(command: Command) -> None:
+    found = json.loads(command("solve", f"{EXAMPLE} +2", "--minimise", "actions", "--json").out)
+    assert found["actions"]["lower"] <= found["actions"]["upper"] == len(found["solution"]) <= 8
+
+
+def test_solve_in_words(command: Command) -> None:
+    words = command("solve", f"{EXAMPLE} +2").out.split("\n")
+    assert words[1:4] == ["verdict   clearable", "min Adds  1", "par       7"]
+
+
+@pytest.mark.parametrize("workers", [1, 3])
+def test_a_file_of_boards_is_answered_in_its_order(command: Command, tmp_path: Path, workers: int) -> None:
+    boards = ["11", EXAMPLE, "12", "123 +0", "5" * 8, "1" * 7, "-"]
+    path = tmp_path / "boards.txt"
+    path.write_text("# boards\n\n" + "\n".join(boards) + "   # the last\n")
+    outcome = command("solve", "--file", path, "--json", "--workers", workers)
+    assert [json.loads(line)["board"] for line in outcome.out.splitlines()] == [board.split()[0] for board in boards]
+    assert outcome.code == 0
+    assert outcome.err == ""
+
+
+def test_boards_are_read_from_stdin_and_adds_are_given_once_for_all() -> None:
+    result = run_python("-m", "number_match", "solve", "--file", "-", "--adds", "1", "--json", text="111\n11 +1\n")
+    assert [json.loads(line)["adds"] for line in result.stdout.splitlines()] == [1, 1]
+
+
+# --------------------------------------------------------------------------------------------------------- simulate
+
+
+def test_simulate_gives_the_pass_rate_of_every_allowance_with_its_interval(command: Command) -> None:
+    arguments = ("simulate", OPENING, "--adds", 3, "--player", "random", "--playouts", 400, "--seed", 5, "--json")
+    outcome = command(*arguments)
+    found = json.loads(outcome.out)
+    assert list(found) == ["board", "player", "playouts", "seed", "passed", "pass_rate", "low", "high"]
+    assert (found["board"], found["player"], found["playouts"], found["seed"]) == (OPENING, "random", 400, 5)
+    assert found["pass_rate"] == [round(passed / 400, 4) for passed in found["passed"]]
+    assert len(found["passed"]) == 4
+    for low, rate, high in zip(found["low"], found["pass_rate"], found["high"], strict=True):
+        assert 0 <= low <= rate <= high <= 1
+    assert command(*arguments).out == outcome.out
+
+
+def test_simulate_takes_the_allowance_of_the_board(command: Command) -> None:
+    out = command("simulate", f"{EXAMPLE} +1", "--player", "random", "--playouts", 50).out
+    assert [line.split()[0] for line in out.splitlines()] == ["board", "player", "+0", "+1"]
+
+
+def test_a_board_that_is_too_large_is_refused_with_its_line(command: Command, tmp_path: Path) -> None:
+    path = tmp_path / "boards.txt"
+    path.write_text("11\n" + "/".join(["123456789"] * 60) + "\n")
+    for name in ("solve", "simulate"):
+        outcome = command(name, "--file", path, "--json", *(["--player", "random"] if name == "simulate" else []))
+        assert outcome.code == 2
+        assert outcome.err.startswith(f"error: {path}:2: ")
+
+
 # ------------------------------------------------------------------------------------------------------------- show
 
 
