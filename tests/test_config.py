@@ -134,7 +134,7 @@ def test_what_is_not_toml_is_refused(tmp_path: Path, content: bytes) -> None:
 
 
 def test_a_missing_file_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="none.toml: cannot be read"):
+    with pytest.raises(UserError, match=r"none\.toml: cannot be read"):
         load([tmp_path / "none.toml"])
 
 

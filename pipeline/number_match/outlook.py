@@ -61,13 +61,15 @@ def unfilled_table(wanted: Sequence[Slot], pool: Pool, empty: Sequence[int], tol
 
 
 def unreachable(wanted: Sequence[Slot], pool: Pool, tolerance: int) -> list[int]:
-    """Slots so far from every puzzle of the pool that more candidates of the same kinds are no hope: over 4
-    tolerances."""
+    """Slots so far from every puzzle of the pool that more candidates of the same kinds are no hope: over 4 tolerances,
+    and over 10 points.
+    """
+    hopeless = max(4 * tolerance, 10 * THOUSAND)
     chooser = Chooser(pool)
     found = []
     for number, slot in enumerate(wanted):
         distances = chooser.nearest(slot, 1).distances
-        if not len(distances) or (slot.puzzle is None and int(distances.min()) > 4 * tolerance):
+        if not len(distances) or (slot.puzzle is None and int(distances.min()) > hopeless):
             found.append(number)
     return found
 

@@ -15,7 +15,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from hashlib import sha256
 from math import isqrt
@@ -140,8 +140,14 @@ def run(config: Config, *, until: str = "run", dry_run: bool = False, say: Say, 
         this.record("running")
         try:
             this.go(until)
-        except BaseException as error:
-            this.record("unfilled" if isinstance(error, CannotFill) else "stopped")
+        except CannotFill as problem:
+            this.record("unfilled")
+            if store.path("pack.json").exists():
+                raise CannotFill(f"{problem}\n{store.path('pack.json')} is still the one of an earlier config") from None
+            raise
+        except BaseException:
+            with suppress(OSError):  # a full disk must not hide what stopped the run
+                this.record("stopped")
             raise
         this.record("done" if until in ("run", "assemble") else "partial")
 
