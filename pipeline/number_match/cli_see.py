@@ -19,6 +19,18 @@ def preview(pack: Annotated[Path, typer.Argument(help="A pack, or a client file.
     _write(out or pack.with_name("preview.html"), page(read_any(pack)))
 
 
+@app.command()
+def report(folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder of a finished run.")]) -> None:
+    """Write a run as one page of charts and boards, report.html in its folder; its charts as PNG into reports/."""
+    from number_match.errors import UserError
+    from number_match.report import write_report
+
+    try:
+        typer.echo(write_report(folder))
+    except OSError as error:
+        raise UserError(f"{folder}: the report cannot be written: {error.strerror}") from None
+
+
 def _write(path: Path, text: str) -> None:
     from number_match.errors import UserError
     from number_match.models import write_text

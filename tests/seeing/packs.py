@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from typing import Any
 
 from number_match.identity import canonical_id, puzzle_id
@@ -46,7 +47,7 @@ def make_pack(
     *,
     per_level: int = 4,
     title: str = "A pack to look at",
-    level_title: str = "Level {}",
+    level_titles: Sequence[str] = (),
     **fields: Any,
 ) -> Pack:
     """A sealed pack of these boards, whose allowances are those of the Stages, with made-up figures."""
@@ -54,7 +55,8 @@ def make_pack(
     for number, (board, solution) in enumerate(stages):
         if number % per_level == 0:
             n = len(levels) + 1
-            levels.append({"id": f"L{n:03}", "title": level_title.format(n), "stages": list[dict[str, Any]]()})
+            name = level_titles[n - 1] if level_titles else f"Level {n}"
+            levels.append({"id": f"L{n:03}", "title": name, "stages": list[dict[str, Any]]()})
         passed = sorted(draw.randint(0, 10000) for _ in range(6))
         score = round(100 * (1 - passed[board.adds] / 10000), 1)
         level = levels[-1]

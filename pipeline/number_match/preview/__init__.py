@@ -11,17 +11,12 @@ writes it as text alone, and the page's content policy lets nothing run or load 
 
 from __future__ import annotations
 
-import base64
-import hashlib
-import html
-import json
 import re
-from importlib.resources import files
-from string import Template
 from typing import Any
 
 from number_match.errors import UserError
 from number_match.models import ClientPack, ClientStage, Pack, Puzzle
+from number_match.pages import embedded, render, source
 from number_match.rules import Board, IllegalAction, NotationError, Ruleset, RulesetError, replay
 
 MODULES = ("rules.js", "game.js", "dom.js", "record.js", "board.js", "levels.js", "desk.js", "app.js")
@@ -36,14 +31,12 @@ def page(pack: Pack | ClientPack) -> str:
     Raises:
         UserError: a Stage cannot be played: its puzzle is missing, or its board or solution is against the rules.
     """
-    script, style = "\n" + modules(MODULES), "\n" + source("style.css")
-    return Template(source("page.html")).substitute(
-        title=html.escape(pack.title or pack.pack_id),
-        style=style,
-        style_hash=_digest(style),
-        script=script,
-        script_hash=_digest(script),
-        pack=json.dumps(page_data(pack), separators=(",", ":")).replace("<", "\\u003c"),
+    return render(
+        source(__name__, "page.html"),
+        style=source(__name__, "style.css"),
+        script=modules(MODULES),
+        title=pack.title or pack.pack_id,
+        pack=embedded(page_data(pack)),
     )
 
 
@@ -91,14 +84,4 @@ def _stage(stage: ClientStage, puzzle: Puzzle | None, ruleset: Ruleset) -> dict[
 
 def modules(names: tuple[str, ...]) -> str:
     """These JavaScript modules as one, without their imports and exports, each under its name."""
-    return "\n".join(f"// ---- {name}\n\n{_EXPORT.sub('', _IMPORT.sub('', source(name)))}" for name in names)
-
-
-def source(name: str) -> str:
-    """A file of this package."""
-    return files(__name__).joinpath(name).read_text("utf-8")
-
-
-def _digest(text: str) -> str:
-    """The hash by which a content policy knows an inline script or style."""
-    return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+    return "\n".join(f"// ---- {name}\n\n{_EXPORT.sub('', _IMPORT.sub('', source(__name__, name)))}" for name in names)

@@ -405,9 +405,9 @@ $("export").addEventListener("click", () => {
   setTimeout(() => URL.revokeObjectURL(link.href));
 });
 $("theme").addEventListener("click", () => {
-  const dark = getComputedStyle(document.documentElement).getPropertyValue("--dark").trim() === "1";
-  document.documentElement.dataset.theme = dark ? "light" : "dark";
-  storage.set("number-match/theme", document.documentElement.dataset.theme);
+  const { dataset } = document.documentElement;
+  dataset.theme = (dataset.theme ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")) === "dark" ? "light" : "dark";
+  storage.set("number-match/theme", dataset.theme);
 });
 addEventListener("hashchange", () => openFromAddress());
 
