@@ -7,14 +7,15 @@ from fractions import Fraction
 from functools import cache
 from statistics import NormalDist
 
+import numpy as np
 import pytest
 from scipy.stats import binomtest
 
 import plain_player
 from number_match.identity import puzzle_id, stream_key, stream_keys
-from number_match.players import Player
+from number_match.players import Player, default_panel, integers
 from number_match.rules import Board, Ruleset, named
-from number_match.simulate import merge, simulate, trace, wilson
+from number_match.simulate import _Run, merge, simulate, trace, wilson
 
 RANDOM = Player(kind="random")
 RULESETS = [
@@ -63,6 +64,42 @@ def test_random_playouts_are_those_of_the_plain_twin(ruleset: Ruleset) -> None:
             last, actions = plain_player.play_random(board, key, allowance)
             assert trace(board, RANDOM, key, allowance) == tuple(actions), str(board)
             assert last.cleared == (last.active == 0)
+
+
+NOTICING = {
+    **{name: player for name, player in default_panel().items() if player.kind == "noticing"},
+    "hasty": Player(
+        row=0.3, column=0.2, diagonal=0.1, wrap=0.1, looks=1, slip=0.3, deliberate=0.2, deliberate_below=4, patience=5
+    ),
+    "far-sighted": Player(look_ahead=2, opens=0.5, word=0.2, rows=-1, temperature=0.7, near_gain=0.9),
+    "contrary": Player(salience=-3, opens=-0.5, word=-1, look_ahead=1, temperature=0.1, near_gain=0, row=0.5),
+}
+
+
+@pytest.mark.parametrize("name", NOTICING)
+@pytest.mark.parametrize("ruleset", RULESETS, ids=lambda ruleset: ruleset.id)
+def test_noticing_playouts_are_those_of_the_plain_twin(ruleset: Ruleset, name: str) -> None:
+    """Same key, same playout, action by action, within each allowance, though the compiled one plays all from branches."""
+    player = NOTICING[name]
+    sizes = [((1, 24), 2, 3)]
+    if player.look_ahead == 0 or ruleset.width in (9, 64):  # the plain twin takes long over big boards
+        sizes += [((50, 64), 1, 1)]
+    if name in ("casual", "hasty"):
+        sizes += [((110, 140), 1, 1)]
+    for cells, allowance, how_many in sizes:
+        for board in boards(ruleset, how_many, cells, seed=allowance):
+            key = stream_key(2, "test", puzzle_id(board), name, "report", 0)
+            last, actions = plain_player.play_noticing(board, integers(player), key, allowance)
+            assert trace(board, player, key, allowance) == tuple(actions), str(board)
+            ends = [plain_player.play_noticing(board, integers(player), key, a)[0].active for a in range(allowance)]
+            assert endings(board, player, key, allowance) == [*ends, last.active], str(board)
+
+
+def endings(board: Board, player: Player, key: int, allowance: int) -> list[int]:
+    """The cells that one playout leaves within each allowance."""
+    run = _Run(board, player, allowance)
+    run.play(np.array([key], np.uint64))
+    return [int(row.argmax()) for row in run.left]
 
 
 def test_a_playout_that_would_grow_past_the_cap_ends() -> None:

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from number_match.errors import UserError
 from number_match.identity import puzzle_id, stream_keys
-from number_match.players import Player
+from number_match.players import Player, exponential, integers
 from number_match.rules import ADD, HOLE, Board, Ruleset, class_of
 
 if TYPE_CHECKING:
@@ -160,14 +160,20 @@ class _Run:
         self.left = np.zeros((max_adds + 1, kernels.MAX_SQUARES + 1), np.int64)
         self.used = np.zeros(max_adds + 1, np.int64)
         self.actions = np.zeros(longest, np.int64)
-        self.position = np.zeros_like(self.start)
+        self.position, self.branch = np.zeros_like(self.start), np.zeros_like(self.start)
+        self.player = _player_tables(player) if player.kind == "noticing" else None
+        self.lists = kernels.new_lists()
         self.playouts = 0
 
     def play(self, keys: NDArray[np.uint64]) -> None:
         self.playouts += len(keys)
-        buffers = (self.position, self.log)
         tallies = (self.left, self.used, self.actions)
-        self.kernels.play_uniform(self.start, keys, self.max_adds, self.ruleset, self.lines, buffers, tallies)
+        given = (self.start, keys, self.max_adds, self.ruleset, self.lines)
+        if self.player is None:
+            self.kernels.play_uniform(*given, (self.position, self.log), tallies)
+        else:
+            buffers = (self.position, self.branch, self.log)
+            self.kernels.play_noticing(*given, self.player, buffers, self.lists, tallies)
 
     def logged(self) -> tuple[str, ...]:
         """The actions of the last playout, within max_adds."""
@@ -206,6 +212,22 @@ def position_of(board: Board) -> NDArray[np.uint64]:
         position[row] = np.frombuffer(squares.to_bytes(MAX_SQUARES // 8, "little"), dtype="<u8")
     position[int(HEAD), 0] = len(board.cells)
     return position
+
+
+@lru_cache(maxsize=64)
+def _player_tables(player: Player) -> tuple[NDArray[Any], ...]:
+    """A noticing player as the kernels take it: chances, saliences, exponential, settings."""
+    import numpy as np
+
+    whole = integers(player)
+    values = (whole.opens, whole.rows, whole.word)
+    rules = (whole.look_ahead, whole.looks, whole.deliberate, whole.slip, whole.deliberate_below, whole.patience)
+    return (
+        np.array(whole.notice, np.uint64),
+        np.array(whole.salience, np.int64),
+        np.array(exponential(), np.uint64),
+        np.array(values + rules, np.int64),
+    )
 
 
 @lru_cache(maxsize=8)

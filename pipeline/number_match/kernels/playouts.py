@@ -17,22 +17,33 @@ parameters mean is told in `players.py`, which makes the tables. Nothing here ch
 from __future__ import annotations
 
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numba import njit, types
 from numba.extending import overload
 from numpy.typing import NDArray
 
-from number_match.kernels.bits import GOLDEN, ONE, ZERO, U, below, kernel, mix, popcount
-from number_match.kernels.wide import HAS_EXTRACT, capacity, deposit, extract, fetch, lowest, nth, set512
-from number_match.kernels.words import empty, first, set128, size, square, store
+from number_match.kernels.bits import GOLDEN, ONE, ZERO, U, below, door, kernel, mix, popcount
+from number_match.kernels.wide import (
+    HAS_EXTRACT,
+    capacity,
+    deposit,
+    extract,
+    fetch,
+    lowest,
+    nth,
+    set128,
+    set512,
+    unowned,
+)
+from number_match.kernels.words import empty, first, size, square, store
 
 MAX_SQUARES = 512
 """A playout whose board would grow past this many squares ends there, not cleared."""
 SIZES = (64, 128, MAX_SQUARES)
 WORDS = MAX_SQUARES // 64
-FARTHEST = 32
+FARTHEST = U(32)
 """Pairs with this many holes between them, or more, are noticed like pairs with one fewer."""
 
 HIGH, NEAR, HEAD = U(3), U(4), U(5)
@@ -44,26 +55,20 @@ NO_READING, ROW_ONLY, WRAP_ONLY, ROW_AND_WRAP = U(0), U(1), U(2), U(3)
 TWO, SIX, SIXTEEN, THIRTY_TWO = U(2), U(6), U(16), U(32)
 IN_WORD = U(63)
 ADD_LOGGED = 0xFFFFFFFF
+ROW_LINK, COLUMN_LINK, DIAGONAL_LINK, WRAP_LINK = U(0), U(1), U(2), U(3)
+AGAIN, SQUARE, NOTICED, SQUARES_OF_PAIR = U(1 << 63), U(0xFFFF), U(511), U(0xFFFFFFFF)
+EVEN = U(0x5555555555555555)
+LEAST = np.int64(-(2**62))
 
-inlined = njit(cache=True, nogil=True, error_model="numpy", forceinline=True)
+inlined = njit(nogil=True, error_model="numpy", forceinline=True)
 """For the steps of the hot loops: a call would pass the sets through memory."""
-
-
-class Tables(NamedTuple):
-    """A noticing player, in integers; made by `players.py`."""
-
-    notice: NDArray[np.uint64]
-    """(512,): chance of being seen in a look, of 2**32, at ((link * 2 + sums to ten) * 2 + near) * 32 + holes between"""
-    salience: NDArray[np.int64]
-    """(512,): what that adds to the value of the pair, in 1/64"""
-    exponential: NDArray[np.uint64]
-    """2**32 exp(-d / 64) at d, at most 2**32 - 1; 0 past the end"""
-    settings: NDArray[np.int64]
-    """(9,): opens, rows, word (values in 1/64), look ahead, looks, deliberate, slip (chances of 2**32), deliberate_below, patience"""
+pasted = njit(nogil=True, error_model="numpy", inline="always")
+"""For what only passes on: every level of calls would be optimised, with all below it, once more."""
 
 
 OPENS, ROWS, WORD, LOOK_AHEAD, LOOKS, DELIBERATE, SLIP, DELIBERATE_BELOW, PATIENCE = range(9)
-ROW_LINK, COLUMN_LINK, DIAGONAL_LINK, WRAP_LINK = range(4)
+"""What the settings of a noticing player hold, as `players.Integers` tells."""
+CLEARED, LOST, WANTS_ADD = U(0), U(1), U(2)
 
 
 # --------------------------------------------------------------------------------------------------------------- lines
@@ -355,7 +360,7 @@ def _place(position, row, at, bits):
         position[row, word + ONE] |= bits >> (U(64) - shift)
 
 
-@inlined
+@pasted
 def _uniform_from(source, position, max_adds, lines, width, reading, log, left, like):
     """`_play_uniform` from a position in memory to another; the number of cells left."""
     begin = U(source.ctypes.data)
@@ -384,7 +389,7 @@ def _uniform_from(source, position, max_adds, lines, width, reading, log, left, 
     return cells
 
 
-@kernel
+@door
 def play_uniform(start, keys, max_adds, ruleset, tables, buffers, tallies):
     """Playouts of the uniform player, who Adds only when no pair is left, so that one playout serves every allowance.
 
@@ -393,8 +398,8 @@ def play_uniform(start, keys, max_adds, ruleset, tables, buffers, tallies):
     tallies, int64, are counted up: left[a, c], playouts that end with c active squares (0 is cleared) within allowance a;
     used[k] and actions[m], playouts cleared within max_adds, by their Adds and their actions.
     """
-    position, log = buffers
-    left, used, actions = tallies
+    start, position, log = unowned(start), unowned(buffers[0]), unowned(buffers[1])
+    left, used, actions = unowned(tallies[0]), unowned(tallies[1]), unowned(tallies[2])
     width, reading = ruleset
     lines64, lines128, lines512 = U(tables[0].ctypes.data), U(tables[1].ctypes.data), U(tables[2].ctypes.data)
     most = U(max_adds)
@@ -420,9 +425,378 @@ def play_uniform(start, keys, max_adds, ruleset, tables, buffers, tallies):
                 break
 
 
+# ---------------------------------------------------------------------------------------------------- noticing players
+
+
+@inlined
+def _follow(k, x, q, emptied, lines, width):
+    """The set `k` after the rows went that `_remove` emptied."""
+    if emptied & ONE != ZERO:
+        k = _without(k, _record(lines, ROWS_BEFORE, q, k), width)
+    if emptied & TWO != ZERO:
+        k = _without(k, _record(lines, ROWS_BEFORE, x, k), width)
+    return k
+
+
+@kernel
+def _entries(k0, k1, k2, high, near, n, lines, width, reading, notice, pairs, chances):
+    """List every link of every pair, in the order of `_play_uniform`; how many there are, and whether any stands there twice.
+
+    A pair is its squares x + q * 2**16, and by 2**32 its index in `notice`, which chances are read from. A pair that already
+    stands in reading order has the highest bit as well.
+    """
+    a = k0 | k1 | k2
+    m0, m1, m2, m3 = _links(k0, k1, k2, a, n, lines, width, reading)
+    found, again = _list(m0, a, high, near, READING, lines, reading, notice, pairs, chances, ZERO, ZERO)
+    found, again = _list(m1, a, high, near, COLUMN, lines, reading, notice, pairs, chances, found, again)
+    found, again = _list(m2, a, high, near, RIGHT, lines, reading, notice, pairs, chances, found, again)
+    return _list(m3, a, high, near, LEFT, lines, reading, notice, pairs, chances, found, again)
+
+
+@inlined
+def _list(m, a, high, near, line, lines, reading, notice, pairs, chances, found, again):
+    """Append the links that a line makes from the squares of `m`; the entries so far, and a bit when pairs stand there twice."""
+    while m != empty(m):
+        b = lowest(m)
+        m ^= b
+        x = first(b)
+        q = _next_on(lines, line, x, a)
+        both = b | square(a, q)
+        rows_down = _row_number(lines, q, a) - _row_number(lines, x, a)
+        pair = (q << SIXTEEN) | x
+        if line == READING:
+            link = ROW_LINK if rows_down == ZERO else WRAP_LINK
+            holes = q - x - ONE
+        else:
+            link = COLUMN_LINK if line == COLUMN else DIAGONAL_LINK
+            holes = rows_down - ONE
+            if reading >= WRAP_ONLY and _next_on(lines, READING, x, a) == q:
+                pair |= AGAIN
+                again = ONE
+        sums = size(high & both) & ONE
+        is_near = ZERO if near & both == empty(a) else ONE
+        holes = holes if holes < FARTHEST else FARTHEST - ONE
+        index = ((link * TWO + sums) * TWO + is_near) * FARTHEST + holes
+        pairs[found] = pair | (index << THIRTY_TWO)
+        chances[found] = notice[index]
+        found += ONE
+    return found, again
+
+
+def _word_length(k0: Any, k1: Any, k2: Any, a: Any, stack: Any) -> Any:
+    """The length of the reduced word."""
+    raise NotImplementedError("for compiled code")
+
+
+@overload(_word_length)
+def _typed_word_length(k0, k1, k2, a, stack):
+    if a == types.uint64 and HAS_EXTRACT:
+        # Cancel all pairs of neighbours that do not overlap, at once, until there are none: the end does not depend on the
+        # order. In a run of squares that match their next one, every other square starts a pair; the runs that start at even
+        # places are told apart by the carry of an addition.
+        def in_rounds(k0, k1, k2, a, stack):
+            c0, c1, c2 = extract(k0, a), extract(k1, a), extract(k2, a)
+            length = popcount(a)
+            while length > ONE:
+                inside = (ONE << (length - ONE)) - ONE
+                alike = ~((c0 ^ (c0 >> ONE)) | (c1 ^ (c1 >> ONE)) | (c2 ^ (c2 >> ONE))) & inside
+                if alike == ZERO:
+                    break
+                from_even = alike & ~(alike + (alike & ~(alike << ONE) & EVEN))
+                begins = (from_even & EVEN) | (alike & ~from_even & ~EVEN)
+                rest = ((inside << ONE) | ONE) & ~(begins | (begins << ONE))
+                c0, c1, c2 = extract(c0, rest), extract(c1, rest), extract(c2, rest)
+                length = popcount(rest)
+            return length
+
+        return in_rounds
+
+    def with_stack(k0, k1, k2, a, stack):
+        length = ZERO
+        while a != empty(a):
+            b = lowest(a)
+            a ^= b
+            letter = size(k0 & b) | (size(k1 & b) << ONE) | (size(k2 & b) << TWO)
+            if length != ZERO and stack[length - ONE] == letter:
+                length -= ONE
+            else:
+                stack[length] = letter
+                length += ONE
+        return length
+
+    return with_stack
+
+
+@kernel
+def _worth(k0, k1, k2, a, n, x, q, lines, width, reading, settings, stack):
+    """The value of removing a pair, but for its salience, when looking one action ahead, in 1/64."""
+    k0, k1, k2, a, n, emptied = _remove(k0, k1, k2, a, n, x, q, lines, width)
+    return np.int64(popcount(emptied)) * settings[ROWS] + _stand(
+        k0, k1, k2, a, n, lines, width, reading, settings, stack
+    )
+
+
+@inlined
+def _stand(k0, k1, k2, a, n, lines, width, reading, settings, stack):
+    """The value of a position: what is open, and how long the reduced word is."""
+    m0, m1, m2, m3 = _links(k0, k1, k2, a, n, lines, width, reading)
+    value = settings[OPENS] * np.int64(size(m0) + size(m1) + size(m2) + size(m3))
+    if reading == ROW_AND_WRAP and settings[WORD] != 0:
+        value -= settings[WORD] * np.int64(_word_length(k0, k1, k2, a, stack))
+    return value
+
+
+@kernel
+def _worth_with_reply(k0, k1, k2, high, a, n, x, q, lines, width, reading, settings, notice, pairs, chances, stack):
+    """The value of removing a pair and then the best of the three most salient, or of what is left when there is none."""
+    high &= ~(square(a, x) | square(a, q))
+    k0, k1, k2, a, n, emptied = _remove(k0, k1, k2, a, n, x, q, lines, width)
+    high = _follow(high, x, q, emptied, lines, width)
+    found, _ = _entries(k0, k1, k2, high, empty(a), n, lines, width, reading, notice, pairs, chances)
+    own = np.int64(popcount(emptied)) * settings[ROWS]
+    if found == ZERO:
+        return own + _stand(k0, k1, k2, a, n, lines, width, reading, settings, stack)
+    _keep_three(pairs, chances, found)
+    best = LEAST
+    for i in range(min(found, U(3))):
+        x, q = pairs[i] & SQUARE, (pairs[i] >> SIXTEEN) & SQUARE
+        best = max(best, _worth(k0, k1, k2, a, n, x, q, lines, width, reading, settings, stack))
+    return own + best
+
+
+@inlined
+def _empties(a, x, q, lines):
+    """How many rows removing a pair empties."""
+    rest = a & ~(square(a, x) | square(a, q))
+    row, other = _record(lines, ROW_SQUARES, x, a), _record(lines, ROW_SQUARES, q, a)
+    emptied = 1 if rest & row == empty(a) else 0
+    return emptied + (1 if row != other and rest & other == empty(a) else 0)
+
+
+@kernel
+def _keep_three(pairs, chances, found):
+    """Move the three entries of the highest chances to the front, the first of equals first; the others in any order."""
+    for place in range(min(found, U(3))):
+        at = U(place)
+        best = at
+        for i in range(place + 1, found):
+            if chances[U(i)] > chances[best]:
+                best = U(i)
+        pair, chance = pairs[best], chances[best]
+        for i in range(best, at, -1):  # the entries between keep their order
+            pairs[U(i)], chances[U(i)] = pairs[U(i) - ONE], chances[U(i) - ONE]
+        pairs[at], chances[at] = pair, chance
+
+
+@kernel
+def _play_noticing(k0, k1, k2, high, near, n, random, done, off, lines, width, reading, player, lists, log):
+    """Look, choose and play until the board is cleared, the player wants an Add, or, when Adds are `off`, gives up."""
+    notice, salience, exponential, settings = player
+    pairs, chances, seen, seen_chances, values, reply_pairs, reply_chances, stack = lists
+    while True:
+        a = k0 | k1 | k2
+        found, again = _entries(k0, k1, k2, high, near, n, lines, width, reading, notice, pairs, chances)
+        if found == ZERO:
+            outcome = CLEARED if a == empty(a) else (LOST if off != ZERO else WANTS_ADD)
+            return k0, k1, k2, high, near, n, random, done, outcome
+        looks = 0
+        while True:  # look
+            sees = ZERO
+            for i in range(found):
+                random += GOLDEN
+                seen[sees], seen_chances[sees] = pairs[i], chances[i]
+                sees += U(mix(random) >> THIRTY_TWO < chances[i])
+                if again != ZERO and sees != ZERO and seen[sees - ONE] >= AGAIN:
+                    sees = _unless_among(seen, sees)
+            if sees != ZERO:
+                break
+            looks += 1
+            if looks == settings[PATIENCE if off != ZERO else LOOKS]:
+                return k0, k1, k2, high, near, n, random, done, (LOST if off != ZERO else WANTS_ADD)
+        if off == ZERO and settings[DELIBERATE] > 0 and sees <= U(settings[DELIBERATE_BELOW]):
+            random += GOLDEN
+            if mix(random) >> THIRTY_TWO < U(settings[DELIBERATE]):
+                return k0, k1, k2, high, near, n, random, done, WANTS_ADD
+        chosen = ZERO
+        slipped = False
+        if sees > ONE:
+            if settings[SLIP] > 0:
+                random += GOLDEN
+                if mix(random) >> THIRTY_TWO < U(settings[SLIP]):
+                    slipped = True
+                    random += GOLDEN
+                    chosen = below(mix(random), sees)
+            if not slipped:
+                if settings[LOOK_AHEAD] == 2:
+                    _keep_three(seen, seen_chances, sees)
+                    sees = min(sees, U(3))
+                highest = LEAST
+                for i in range(sees):
+                    x, q = seen[i] & SQUARE, (seen[i] >> SIXTEEN) & SQUARE
+                    value = salience[(seen[i] >> THIRTY_TWO) & NOTICED]
+                    if settings[LOOK_AHEAD] == 0:
+                        value += settings[ROWS] * _empties(a, x, q, lines)
+                    elif settings[LOOK_AHEAD] == 1:
+                        value += _worth(k0, k1, k2, a, n, x, q, lines, width, reading, settings, stack)
+                    else:
+                        value += _worth_with_reply(
+                            k0, k1, k2, high, a, n, x, q, lines, width, reading, settings, notice,
+                            reply_pairs, reply_chances, stack,
+                        )  # fmt: skip
+                    values[i] = value
+                    highest = max(highest, value)
+                random += GOLDEN
+                chosen = _draw(values, sees, highest, exponential, mix(random))
+        x, q = seen[chosen] & SQUARE, (seen[chosen] >> SIXTEEN) & SQUARE
+        k0, k1, k2, a, n, emptied = _remove(k0, k1, k2, a, n, x, q, lines, width)
+        high = _follow(high & ~(square(a, x) | square(a, q)), x, q, emptied, lines, width)
+        near = _follow(_record(lines, AROUND, x, a) | _record(lines, AROUND, q, a), x, q, emptied, lines, width)
+        log[done] = (q << SIXTEEN) | x
+        done += ONE
+
+
+@inlined
+def _unless_among(seen, sees):
+    """How many were seen, when the last is a pair that counts only if it was not seen in reading order; its mark goes."""
+    last = seen[sees - ONE] & ~AGAIN
+    seen[sees - ONE] = last
+    for i in range(sees - ONE):
+        if seen[i] & SQUARES_OF_PAIR == last & SQUARES_OF_PAIR:
+            return sees - ONE
+    return sees
+
+
+@inlined
+def _draw(values, how_many, highest, exponential, random):
+    """One of the values, by weights exponential[highest - value]."""
+    total = ZERO
+    for i in range(how_many):
+        behind = highest - values[i]
+        total += exponential[behind] if behind < len(exponential) else ZERO
+    rest = random % total
+    for i in range(how_many):
+        behind = highest - values[i]
+        weight = exponential[behind] if behind < len(exponential) else ZERO
+        if rest < weight:
+            return U(i)
+        rest -= weight
+    return how_many - ONE  # never: the weights sum to more than the rest
+
+
+@pasted
+def _noticing_from(source, position, off, lines, width, reading, player, lists, log, like):
+    """`_play_noticing` from a position in memory to another; how it ended."""
+    begin = U(source.ctypes.data)
+    k0, k1, k2, high, near, n, random, done, outcome = _play_noticing(
+        fetch(begin, _row_in(U(0), like), like),
+        fetch(begin, _row_in(U(1), like), like),
+        fetch(begin, _row_in(U(2), like), like),
+        fetch(begin, _row_in(HIGH, like), like),
+        fetch(begin, _row_in(NEAR, like), like),
+        source[HEAD, N],
+        source[HEAD, RANDOM],
+        source[HEAD, DONE],
+        off,
+        lines,
+        width,
+        reading,
+        player,
+        lists,
+        log,
+    )
+    store(position, _row_in(U(0), like), k0)
+    store(position, _row_in(U(1), like), k1)
+    store(position, _row_in(U(2), like), k2)
+    store(position, _row_in(HIGH, like), high)
+    store(position, _row_in(NEAR, like), near)
+    position[HEAD, N] = n
+    position[HEAD, RANDOM] = random
+    position[HEAD, DONE] = done
+    position[HEAD, ADDS] = source[HEAD, ADDS]
+    return outcome
+
+
+@pasted
+def _play_on(source, position, off, ruleset, lines, player, lists, log):
+    width, reading = ruleset
+    n = source[HEAD, N]
+    if n <= U(64) and width < U(63):
+        return _noticing_from(source, position, off, lines[0], width, reading, player, lists, log, ZERO)
+    if n <= U(128) and width < U(127):
+        return _noticing_from(source, position, off, lines[1], width, reading, player, lists, log, set128())
+    return _noticing_from(source, position, off, lines[2], width, reading, player, lists, log, set512())
+
+
+@kernel
+def _cells(position):
+    """The active squares of a position in memory."""
+    cells = ZERO
+    for i in range((position[HEAD, N] + IN_WORD) >> SIX):
+        cells += popcount(position[U(0), U(i)] | position[U(1), U(i)] | position[U(2), U(i)])
+    return cells
+
+
+@door
+def play_noticing(start, keys, max_adds, ruleset, tables, player, buffers, lists, tallies):
+    """Playouts of a noticing player. Where it Adds, a branch plays on from there without, and decides that allowance.
+
+    player: its notice, salience, exponential and settings (`players.Integers`); buffers: two positions and a log of
+    actions, uint32; lists: as `new_lists` makes them; the others are as for `play_uniform`.
+    """
+    start, position, branch, log = unowned(start), unowned(buffers[0]), unowned(buffers[1]), unowned(buffers[2])
+    left, used, actions = tallies
+    player = (unowned(player[0]), unowned(player[1]), unowned(player[2]), unowned(player[3]))
+    pairs, chances, seen, seen_chances, values, reply_pairs, reply_chances, stack = lists
+    lists = (
+        unowned(pairs),
+        unowned(chances),
+        unowned(seen),
+        unowned(seen_chances),
+        unowned(values),
+        unowned(reply_pairs),
+        unowned(reply_chances),
+        unowned(stack),
+    )
+    lines = (U(tables[0].ctypes.data), U(tables[1].ctypes.data), U(tables[2].ctypes.data))
+    for key in keys:
+        start[HEAD, RANDOM] = key
+        source = start
+        for adds in range(max_adds + 1):
+            outcome = _play_on(source, position, ZERO, ruleset, lines, player, lists, log)
+            source = end = position
+            wants = outcome == WANTS_ADD
+            if wants:
+                end = position if adds == max_adds else branch
+                outcome = _play_on(position, end, ONE, ruleset, lines, player, lists, log)
+            left[adds, _cells(end)] += 1
+            if wants and adds < max_adds and _append(position, log):
+                continue
+            if outcome == CLEARED and (not wants or adds == max_adds):
+                used[adds] += 1
+                actions[position[HEAD, DONE]] += 1
+            cells = _cells(position)
+            for more in range(adds + 1, max_adds + 1):
+                left[more, cells] += 1
+            break
+
+
+def new_lists() -> tuple[NDArray[Any], ...]:
+    """Buffers of a noticing player: pairs and chances of all entries, of the seen ones, values, those of replies, a stack."""
+    entries = 4 * MAX_SQUARES
+    unsigned = [np.zeros(entries, np.uint64) for _ in range(6)]
+    return (*unsigned[:4], np.zeros(entries, np.int64), *unsigned[4:], np.zeros(MAX_SQUARES, np.uint64))
+
+
 def warm_up() -> None:
-    """Compile everything here, by one playout that is over at once."""
-    position, log = np.zeros((6, WORDS), np.uint64), np.zeros(1, np.uint32)
+    """Compile everything here, by playouts that are over at once."""
+    start, keys, tables = (
+        np.zeros((6, WORDS), np.uint64),
+        np.zeros(1, np.uint64),
+        tuple(lines_of(9, True, True, room) for room in SIZES),
+    )
+    log = np.zeros(1, np.uint32)
     tallies = (np.zeros((1, MAX_SQUARES + 1), np.int64), np.zeros(1, np.int64), np.zeros(1, np.int64))
-    tables = tuple(lines_of(9, True, True, room) for room in SIZES)
-    play_uniform(position, np.zeros(1, np.uint64), 0, (U(9), U(3)), tables, (position.copy(), log), tallies)
+    player = (np.zeros(512, np.uint64), np.zeros(512, np.int64), np.zeros(1, np.uint64), np.zeros(9, np.int64))
+    play_uniform(start, keys, 0, (U(9), U(3)), tables, (start.copy(), log), tallies)
+    buffers = (start.copy(), start.copy(), log)
+    play_noticing(start, keys, 0, (U(9), U(3)), tables, player, buffers, new_lists(), tallies)

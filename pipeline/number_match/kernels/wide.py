@@ -11,10 +11,16 @@ from numba import types
 from numba.extending import intrinsic, overload
 
 from number_match.kernels.bits import ONE, ZERO, U, _host_has_pdep, kernel, popcount, select
-from number_match.kernels.words import I64, WordType, _bits, _is_set, _narrow, _widen
+from number_match.kernels.words import I64, WORD128, WordType, _bits, _is_set, _narrow, _widen
 
 HAS_EXTRACT = _host_has_pdep()
 WORD512 = WordType(512)
+
+
+@intrinsic
+def set128(typing_context):
+    """The empty set of up to 128 squares."""
+    return WORD128(), lambda context, builder, signature, args: ir.Constant(ir.IntType(128), 0)
 
 
 @intrinsic
@@ -84,6 +90,19 @@ def fetch(typing_context, table, index, like):
         return builder.load(builder.bitcast(start, ir.IntType(bits).as_pointer()), align=8)
 
     return (like(types.uint64, types.uint64, like), generate) if _is_set(like) else None
+
+
+@intrinsic
+def unowned(typing_context, array):
+    """The same array as one that is not counted in and out wherever it is passed on. Whoever calls the loop keeps the array."""
+
+    def generate(context, builder, signature, args):
+        view = context.make_array(array)(context, builder, value=args[0])
+        view.meminfo = ir.Constant(view.meminfo.type, None)
+        view.parent = ir.Constant(view.parent.type, None)
+        return view._getvalue()
+
+    return array(array), generate
 
 
 def nth(a: Any, k: Any) -> Any:
