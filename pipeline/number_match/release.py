@@ -64,7 +64,11 @@ def build(
         content_hash=models.UNSEALED,
         ruleset=models.RulesetRecord.of(config.rules.parsed),
         generator=models.Generator(name=GENERATOR, version=__version__, config_hash=config.hash(), seed=config.seed),
-        solver=models.SolverStamp(behaviour=SOLVER_BEHAVIOUR, node_budget=config.validation.node_budget),
+        solver=models.SolverStamp(
+            behaviour=SOLVER_BEHAVIOUR,
+            node_budget=config.validation.node_budget,
+            memory_mib=config.validation.memory_mib,
+        ),
         scoring=scoring_block(config),
         assembly=models.Assembly.model_validate(_assembly_block(config, order)),
         withdrawn=tuple(sorted(withdrawn)),
