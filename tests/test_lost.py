@@ -1,0 +1,45 @@
+"""Playouts that were lost already: what the solver proves of positions on their way."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from number_match.identity import puzzle_id, stream_key
+from number_match.lost import lost_shares
+from number_match.players import Player, default_panel
+from number_match.rules import Board, named, perft, replay
+from number_match.simulate import trace
+
+
+def clearable(board: Board) -> bool:
+    """By trying everything."""
+    if board.cleared:
+        return True
+    actions = [f"{i}-{j}" for i, j in board.pairs()] + ["+"] * (board.adds > 0)
+    return any(clearable(board.play(action)) for action in actions)
+
+
+def test_shares_are_those_found_by_trying_everything() -> None:
+    board, player, playouts = Board.parse("1223/3118/812", named(width=4)), Player(row=0.5, temperature=5), 12
+    counted = [0, 0, 0]
+    for number in range(playouts):
+        key = stream_key(4, "score", puzzle_id(board), "some", "lost", number)
+        actions = trace(board, player, key, 0)
+        for moment in range(3):
+            position = replay(board, actions[: int(len(actions) * Fraction(moment + 1, 4))])
+            counted[moment] += not clearable(position)
+    found = lost_shares(board, player, name="some", allowance=0, seed=4, playouts=playouts)
+    assert list(found.lost) == counted
+    assert found.lost[0] is not None
+    assert 0 < counted[2]
+    assert found.shares == tuple(count / playouts for count in counted)
+    assert perft(board, 1)[0] > 1
+
+
+def test_an_undecided_position_makes_the_share_unknown() -> None:
+    board = Board.parse("518145871/636527126/958716539/27158326")
+    found = lost_shares(
+        board, default_panel()["newcomer"], name="newcomer", allowance=1, seed=1, playouts=6, node_budget=1
+    )
+    assert None in found.lost
+    assert found.playouts == 6
