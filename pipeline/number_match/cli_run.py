@@ -77,7 +77,8 @@ def _run(
 
     from number_match.config import load
     from number_match.engine import WorkersDied
-    from number_match.run import CannotFill, run
+    from number_match.report import is_current, write_report
+    from number_match.run import CannotFill, folder_of, run
 
     flags = {"out": str(out.absolute()) if out else None, "workers": workers, "engine": engine, "scheduler": scheduler}
     config = load(files, settings, {key: value for key, value in flags.items() if value is not None})
@@ -91,6 +92,8 @@ def _run(
     again = _command_line(until, files, out, settings)
     try:
         run(config, until=until, dry_run=dry_run, say=say, bars=not quiet and sys.stderr.isatty())
+        if until in ("run", "assemble") and not dry_run and not is_current(folder_of(config)):
+            say(f"{write_report(folder_of(config))}: the run in charts and boards")
     except CannotFill as problem:
         typer.echo(str(problem), err=True)
         raise typer.Exit(1) from None

@@ -246,6 +246,28 @@ def test_the_report_command(folder: Path, capsys: pytest.CaptureFixture[str]) ->
     assert report.is_current(folder)
 
 
+SMALLEST = """
+generate = { candidates = 12, families = [{ name = "small", cells = [4, 6] }] }
+rules = { adds = [0, 2] }
+score = { reference = "random", panel = ["random"], screen = { playouts = 20 }, report = { playouts = 20 } }
+assemble = { levels = 1, stages = 2, tolerance = 100, curve = { start = 50, end = 50 } }
+run = { engine = "inline" }
+"""
+
+
+def test_a_run_ends_with_its_report_and_draws_it_again_only_when_it_is_stale(tmp_path: Path) -> None:
+    (tmp_path / "smallest.toml").write_text(SMALLEST)
+    arguments = ["run", "-c", str(tmp_path / "smallest.toml"), "-o", str(tmp_path / "run"), "--quiet"]
+    assert command(arguments) == 0
+    page = tmp_path / "run" / "report.html"
+    drawn = page.stat().st_mtime_ns
+    assert command(arguments) == 0
+    assert page.stat().st_mtime_ns == drawn, "nothing to do"
+    page.unlink()
+    assert command(arguments) == 0
+    assert page.exists()
+
+
 def test_what_is_no_finished_run_is_refused(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     def refused(path: Path, *words: str) -> None:
         assert command(["report", str(path)]) == 2

@@ -261,9 +261,9 @@ def funnel_counts(puzzles: pl.DataFrame, rejections: pl.DataFrame) -> pl.DataFra
 
 
 def funnel(counts: pl.DataFrame, width: int) -> Chart:
-    """A bar for each step, with its count and what was lost; it needs but a part of a wide page."""
+    """A bar for each step, with its count and, where there is room, what was lost; a part of a wide page is enough."""
     width = min(width, 660)
-    lost = pl.when(pl.col("lost") == "").then(pl.lit("")).otherwise(pl.format("  without {}", "lost"))
+    lost = pl.when((pl.col("lost") == "") | (width < 600)).then(pl.lit("")).otherwise(pl.format("  without {}", "lost"))
     frame = counts.with_columns(
         pl.format("{}{}", pl.col("count").map_elements(lambda n: f"{n:,}", return_dtype=pl.String), lost).alias("say")
     )
