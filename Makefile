@@ -11,7 +11,7 @@ READY := .venv/.ready
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --no-input --constraint .ci/constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help setup pack test soak lint signature constraints clean
+.PHONY: help setup pack test soak lint signature golden constraints clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 20
@@ -41,6 +41,11 @@ lint: $(READY) ## check style and types
 
 signature: $(READY) ## solve and score fixed boards and print one number, which a refactor leaves alone
 	@$(BIN)/python tests/signature.py
+
+golden: $(READY) ## make the golden packs of tests/packs anew, when a behaviour version went up
+	@for name in veyra narrow; do \
+	  $(BIN)/number-match run -c tests/packs/$$name.toml -o output/golden-$$name --quiet && \
+	  cp output/golden-$$name/pack.json tests/packs/$$name.pack.json || exit 1; done
 
 constraints: $(READY) ## choose the newest versions that pyproject.toml allows, into .ci/constraints.txt
 	@UV_CUSTOM_COMPILE_COMMAND="make constraints" $(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 \
