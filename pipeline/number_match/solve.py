@@ -121,15 +121,15 @@ class _Search:
     def left(self) -> int:
         return self.budget - self.nodes
 
-    def _run(self, door: int, squares: int, adds: int, *arguments: Any) -> tuple[int, list[int], Any]:
+    def _run(self, door: Any, squares: int, adds: int, *arguments: Any) -> tuple[int, list[int], Any]:
         """One kernel call: its answer, its counters, its actions."""
         import numpy as np
 
-        from number_match.kernels.adds import DOORS
+        from number_match.kernels.words import WORDS
 
-        size = next(bits for bits in (64, 128, 256) if squares <= bits or bits == 256)
+        size = next(bits for bits in WORDS if squares <= bits or bits == MAX_SQUARES)
         out, counters = np.empty((adds + 1) * (size // 2 + 2), np.uint64), np.zeros(8, np.int64)
-        answer = DOORS[size][door](self.classes, self.board.width, self.links, *arguments, out, counters)
+        answer = door(self.classes, self.board.width, self.links, WORDS[size], *arguments, out, counters)
         self.nodes += int(counters[1])
         return answer, counters.tolist(), out
 
@@ -146,7 +146,9 @@ class _Search:
 
     def _decide(self, budget: int) -> int:
         squares = len(self.classes)
-        answer, counters, out = self._run(0, squares, 0, budget, self._slots(squares, 2))
+        from number_match.kernels.adds import decide_board
+
+        answer, counters, out = self._run(decide_board, squares, 0, budget, self._slots(squares, 2))
         if answer == 1:
             self._take(0, 0, out, counters[0])
         return answer
@@ -154,9 +156,11 @@ class _Search:
     def _lucky(self, adds: int, tries: int, budget: int) -> bool:
         import numpy as np
 
+        from number_match.kernels.adds import lucky_board
+
         squares = len(self.classes) + self.active // 4
         arguments = (adds, tries, budget, self._slots(squares, 2), np.uint64(adds))
-        rest, counters, out = self._run(1, squares, adds, *arguments)
+        rest, counters, out = self._run(lucky_board, squares, adds, *arguments)
         if rest >= 0:
             self._take(adds, rest, out, counters[0])
         return rest >= 0
@@ -164,9 +168,11 @@ class _Search:
     def _aimed(self, takes: tuple[int, ...], budget: int) -> int:
         import numpy as np
 
+        from number_match.kernels.adds import aimed_board
+
         squares = len(self.classes)
         answer, counters, out = self._run(
-            2, squares, 1, np.array((0, *takes), np.int64), budget, self._slots(squares, 2)
+            aimed_board, squares, 1, np.array((0, *takes), np.int64), budget, self._slots(squares, 2)
         )
         if answer == 1:
             self._take(1, sum(takes), out, counters[0])
@@ -174,12 +180,21 @@ class _Search:
 
     def _least(self, adds: int, bound: int, floor: int, budget: int) -> tuple[bool, bool]:
         """Whether a clear with a rest of at most `bound` was found, and whether the search was complete."""
+        from number_match.kernels.adds import least_board
+
         squares = len(self.classes) + self.active * (2**adds - 1)
-        arguments = (adds, bound, floor, budget, self._slots(min(squares, MAX_SQUARES), adds + 2))
-        rest, counters, out = self._run(3, squares, adds, *arguments)
-        if rest >= 0:
-            self._take(adds, rest, out, counters[0])
-        return rest >= 0, counters[2] == 0
+        slots = self._slots(min(squares, MAX_SQUARES), adds + 2)
+        end, each, ever_found = self.nodes + budget, 20_000, False
+        while True:
+            arguments = (adds, bound, floor, end - self.nodes, each, slots)
+            rest, counters, out = self._run(least_board, squares, adds, *arguments)
+            if rest >= 0:
+                self._take(adds, rest, out, counters[0])
+                ever_found, bound = True, rest - 1
+            complete = counters[2] == 0
+            each *= 20
+            if complete or bound < floor or self.nodes >= end or each > 20 * budget:
+                return ever_found, complete or bound < floor
 
     # what is proven without a search
 

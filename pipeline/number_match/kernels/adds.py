@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from number_match.kernels.bits import GOLDEN, ONE, ZERO, U, kernel, mix
+from number_match.kernels.bits import GOLDEN, ONE, U, door, kernel, mix
 from number_match.kernels.search import (
     DEAD,
     FOUND,
@@ -35,7 +35,7 @@ from number_match.kernels.search import (
     ranked_pairs,
     remove,
 )
-from number_match.kernels.words import empty, first, last, load, set128, set256, size, square, store, without_first
+from number_match.kernels.words import WORDS, empty, empty_of, first, last, load, size, square, store, without_first
 
 ADD = U(0xFFFFFFFF)  # among pairs `first << 16 | second`, an Add
 
@@ -142,12 +142,9 @@ def aimed(layout, start, takes, budget, most, out, counters):
     while _common_factor(step, total) != 1:
         step += 2
     batch = 64
-    left = np.empty(batch, np.int64)
-    score = np.empty(batch, np.int64)
-    size_of_sets = np.int64(size(~none))
-    classes, walled = np.zeros(size_of_sets, np.uint8), np.zeros(layout.n, np.uint8)
-    tail = np.empty(size_of_sets, np.uint64)
-    inner = np.zeros(8, np.int64)
+    choices, score = np.empty(batch, np.int64), np.empty(batch, np.int64)
+    classes, walled = np.zeros(np.int64(size(~none)), np.uint8), np.zeros(layout.n, np.uint8)
+    tail, inner = np.empty(out.size, np.uint64), np.zeros(8, np.int64)
     open_choices = np.empty(4096, np.int64)
     number_open = 0
     complete = True
@@ -164,53 +161,40 @@ def aimed(layout, start, takes, budget, most, out, counters):
             value = residue(layout, layout.classes, start, chosen)
             i = count
             while i > 0 and score[i - 1] > value:
-                score[i], left[i] = score[i - 1], left[i - 1]
+                score[i], choices[i] = score[i - 1], choices[i - 1]
                 i -= 1
-            score[i], left[i] = value, number
+            score[i], choices[i] = value, number
             count += 1
         for i in range(count):
-            chosen = choose(left[i], members, counts, takes, like)
-            n = added(layout, chosen, classes)
-            if n < 0:
-                complete = False
-                continue
-            after = make_layout(classes, n, layout.width, layout.links, like)
-            verdict = decide(after, active_squares(classes, n, like), min(budget - nodes, 2000), most, tail, inner)
-            nodes += inner[1]
-            if verdict != FOUND:
-                complete &= verdict == DEAD
-                continue
-            verdict = _reach(layout, start, chosen, walled, min(budget - nodes, 100), most, out, inner)
+            chosen = choose(choices[i], members, counts, takes, like)
+            verdict = _attempt(layout, start, chosen, min(budget - nodes, 100), most, classes, walled, out, tail, inner)
             nodes += inner[1]
             if verdict == FOUND:
-                return _joined(layout, chosen, classes, most, out, tail, inner, nodes, counters)
+                counters[0], counters[1] = inner[0], nodes
+                return FOUND
             if verdict == UNDECIDED:
                 if number_open < open_choices.size:
-                    open_choices[number_open] = left[i]
+                    open_choices[number_open] = choices[i]
                     number_open += 1
                 else:
                     complete = False
-            if nodes >= budget:
-                complete = False
-                break
     complete &= tried == total
     # what stayed open, again and again with more
-    more = 1000
+    room = 1000
     while number_open and nodes < budget:
         still = 0
         for i in range(number_open):
             chosen = choose(open_choices[i], members, counts, takes, like)
-            verdict = UNDECIDED
-            if nodes < budget:
-                verdict = _reach(layout, start, chosen, walled, min(budget - nodes, more), most, out, inner)
-                nodes += inner[1]
+            verdict = _attempt(layout, start, chosen, min(budget - nodes, room), most, classes, walled, out, tail, inner)
+            nodes += inner[1]
             if verdict == FOUND:
-                return _joined(layout, chosen, classes, most, out, tail, inner, nodes, counters)
+                counters[0], counters[1] = inner[0], nodes
+                return FOUND
             if verdict == UNDECIDED:
                 open_choices[still] = open_choices[i]
                 still += 1
         number_open = still
-        more *= 8
+        room *= 8
     counters[0], counters[1] = 0, nodes
     return DEAD if complete and not number_open else UNDECIDED
 
@@ -223,31 +207,33 @@ def _common_factor(a, b):
 
 
 @kernel
-def _reach(layout, start, chosen, walled, budget, most, out, counters):
-    """Clear everything but the chosen squares."""
+def _attempt(layout, start, chosen, budget, most, classes, walled, out, tail, counters):
+    """Clear by an Add on exactly these squares: first what the Add leads to, which is small, then everything before it."""
+    n = added(layout, chosen, classes)
+    counters[0] = counters[1] = 0
+    if n < 0 or budget <= 0:
+        return UNDECIDED
+    after = make_layout(classes, n, layout.width, layout.links, chosen)
+    verdict = decide(after, active_squares(classes, n, chosen), budget, most, tail, counters)
+    if verdict != FOUND:
+        return verdict
+    later, spent = counters[0], counters[1]
     wall = WALL
     for s in range(layout.n):
         walled[s] = layout.classes[s]
         if chosen & square(chosen, U(s)) != empty(chosen):
             walled[s] = wall
             wall += 1
-    return decide(
-        make_layout(walled, layout.n, layout.width, layout.links, start), start, budget, most, out, counters
-    )
-
-
-@kernel
-def _joined(layout, chosen, classes, most, out, tail, inner, nodes, counters):
-    """Put ADD and the pairs after it behind the pairs in `out`."""
-    at = inner[0]
-    n = added(layout, chosen, classes)
-    after = make_layout(classes, n, layout.width, layout.links, chosen)
-    decide(after, active_squares(classes, n, chosen), 2000, most, tail, inner)
-    out[at] = ADD
-    for i in range(inner[0]):
-        out[at + 1 + i] = tail[i]
-    counters[0], counters[1] = at + 1 + inner[0], nodes + inner[1]
-    return FOUND
+    before = make_layout(walled, layout.n, layout.width, layout.links, start)
+    verdict = decide(before, start, budget - spent, most, out, counters)
+    if verdict == FOUND:
+        at = counters[0]
+        out[at] = ADD
+        for i in range(later):
+            out[at + 1 + i] = tail[i]
+        counters[0] = at + 1 + later
+    counters[1] += spent
+    return verdict
 
 
 # ---------------------------------------------------------------------------------------------- lucky: Add when stuck
@@ -299,16 +285,16 @@ def lucky(classes, n, width, links, adds, tries, budget, most, like, stream, out
     start = active_squares(classes, n, like)
     next_classes = np.empty(np.int64(size(~empty(like))), np.uint8)
     tail, inner = np.empty(out.size, np.uint64), np.zeros(8, np.int64)
-    nodes = 0
+    nodes, few = 0, np.int64(3)
     for _ in range(tries):
-        if nodes >= budget:
+        if budget - nodes <= np.int64(size(start)) // 2 + 1:
             break
         stream = mix(stream + GOLDEN)
         active, at = descend(layout, start, stream, out)
         nodes += at + 1
         left = np.int64(size(active))
         m = added(layout, active, next_classes)
-        if left == 0 or m < 0:
+        if left == 0 or m < 0 or nodes >= budget:
             continue
         rest = -1
         if adds == 1:
@@ -317,7 +303,7 @@ def lucky(classes, n, width, links, adds, tries, budget, most, like, stream, out
             if decide(after, active_squares(next_classes, m, like), room, most, tail, inner) == FOUND:
                 rest = 0
         else:
-            rest = lucky(next_classes, m, width, links, adds - 1, 3, budget - nodes, most, like, stream, tail, inner)
+            rest = lucky(next_classes, m, width, links, adds - 1, few, budget - nodes, most, like, stream, tail, inner)
         nodes += inner[1]
         if rest >= 0:
             out[at] = ADD
@@ -333,11 +319,11 @@ def lucky(classes, n, width, links, adds, tries, budget, most, like, stream, out
 
 
 @kernel
-def least(classes, n, width, links, adds, bound, floor, budget, most, like, out, counters):
+def least(classes, n, width, links, adds, bound, floor, budget, each, most, like, out, counters):
     """The least rest (sum of cells at the Adds) with exactly `adds` Adds, adds >= 1, if it is at most `bound`.
 
     Every set of active squares that can be reached is visited once, all orders of pairs and Adds among them, so the answer is exact
-    unless `counters[2]` says that something was left undecided. `floor` is a proven lower bound at which the search stops. Returns the rest, or
+    unless `counters[2]` says that something was left undecided: what follows a last Add gets `each` nodes. `floor` is a proven lower bound at which the search stops. Returns the rest, or
     -1 for none; `out` gets the actions, `counters` their number [0] and the nodes [1].
     """
     layout = make_layout(classes, n, width, links, like)
@@ -362,7 +348,7 @@ def least(classes, n, width, links, adds, bound, floor, budget, most, like, out,
     tail, inner = np.empty(out.size, np.uint64), np.zeros(8, np.int64)
     by_word = (links & (ROW | WRAP)) == (ROW | WRAP)
     stream = GOLDEN
-    best, nodes, complete = -1, 0, True
+    best, nodes, complete, nothing = -1, 0, True, np.int64(0)
 
     m0, m1, m2, m3 = mark_all(start, layout, lines[0], ranks[0])
     store(sets, U(0), start)
@@ -388,15 +374,15 @@ def least(classes, n, width, links, adds, bound, floor, budget, most, like, out,
                 elif adds == 1:
                     after = make_layout(next_classes, m, width, links, like)
                     verdict = decide(
-                        after, active_squares(next_classes, m, like), min(budget - nodes, 20000), most, tail, inner
+                        after, active_squares(next_classes, m, like), min(budget - nodes, each), most, tail, inner
                     )
                     nodes += inner[1]
                     complete &= verdict != UNDECIDED
                     if verdict == FOUND:
                         found = here
-                else:
+                elif nodes < budget:
                     rest = least(
-                        next_classes, m, width, links, adds - 1, limit - here, 0, budget - nodes, most, like, tail, inner
+                        next_classes, m, width, links, adds - 1, limit - here, nothing, budget - nodes, each, most, like, tail, inner
                     )
                     nodes += inner[1]
                     complete &= inner[2] == 0
@@ -458,52 +444,42 @@ def least(classes, n, width, links, adds, bound, floor, budget, most, like, out,
 
 # ------------------------------------------------------------------------------------------------------------- doors
 #
-# One set of entry points for every word size. `classes` is uint8 (0 for holes), `links` as in search.py.
+# `classes` is uint8 (0 for holes), `links` as in search.py, `words` one of `words.WORDS`.
 
 
-def _doors(like):
-    @kernel
-    def decide_board(classes, width, links, budget, most, out, counters):
-        z = like()
-        layout = make_layout(classes, classes.size, width, links, z)
-        return decide(layout, active_squares(classes, classes.size, z), budget, most, out, counters)
-
-    @kernel
-    def lucky_board(classes, width, links, adds, tries, budget, most, stream, out, counters):
-        return lucky(
-            classes, classes.size, width, links, adds, tries, budget, most, like(), stream, out, counters
-        )
-
-    @kernel
-    def aimed_board(classes, width, links, takes, budget, most, out, counters):
-        z = like()
-        layout = make_layout(classes, classes.size, width, links, z)
-        return aimed(layout, active_squares(classes, classes.size, z), takes, budget, most, out, counters)
-
-    @kernel
-    def least_board(classes, width, links, adds, bound, floor, budget, most, out, counters):
-        return least(
-            classes, classes.size, width, links, adds, bound, floor, budget, most, like(), out, counters
-        )
-
-    return decide_board, lucky_board, aimed_board, least_board
+@door
+def decide_board(classes, width, links, words, budget, most, out, counters):
+    like = empty_of(words)
+    layout = make_layout(classes, classes.size, width, links, like)
+    return decide(layout, active_squares(classes, classes.size, like), budget, most, out, counters)
 
 
-@kernel
-def set64():
-    return ZERO
+@door
+def lucky_board(classes, width, links, words, adds, tries, budget, most, stream, out, counters):
+    n = classes.size
+    return lucky(classes, n, width, links, adds, tries, budget, most, empty_of(words), stream, out, counters)
 
 
-DOORS = {64: _doors(set64), 128: _doors(set128), 256: _doors(set256)}
+@door
+def aimed_board(classes, width, links, words, takes, budget, most, out, counters):
+    like = empty_of(words)
+    layout = make_layout(classes, classes.size, width, links, like)
+    return aimed(layout, active_squares(classes, classes.size, like), takes, budget, most, out, counters)
+
+
+@door
+def least_board(classes, width, links, words, adds, bound, floor, budget, each, most, out, counters):
+    n = classes.size
+    return least(classes, n, width, links, adds, bound, floor, budget, each, most, empty_of(words), out, counters)
 
 
 def warm_up() -> None:
     """Compile every entry point."""
-    for decide_board, lucky_board, aimed_board, least_board in DOORS.values():
-        classes = np.array([1, 2, 1, 2], np.uint8)
-        takes = np.array([0, 1, 1, 0, 0, 0], np.int64)
-        out, counters = np.zeros(64, np.uint64), np.zeros(8, np.int64)
-        decide_board(classes, 2, 15, 10, 64, out, counters)
-        lucky_board(classes, 2, 15, 1, 1, 10, 64, ONE, out, counters)
-        aimed_board(classes, 2, 15, takes, 10, 64, out, counters)
-        least_board(classes, 2, 15, 1, 9, 0, 10, 64, out, counters)
+    classes = np.array([1, 2, 1, 2], np.uint8)
+    takes = np.array([0, 1, 1, 0, 0, 0], np.int64)
+    out, counters = np.zeros(64, np.uint64), np.zeros(8, np.int64)
+    for words in WORDS.values():
+        decide_board(classes, 2, 15, words, 10, 64, out, counters)
+        lucky_board(classes, 2, 15, words, 1, 1, 10, 64, ONE, out, counters)
+        aimed_board(classes, 2, 15, words, takes, 10, 64, out, counters)
+        least_board(classes, 2, 15, words, 1, 9, 0, 10, 10, 64, out, counters)

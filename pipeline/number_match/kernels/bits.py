@@ -19,7 +19,11 @@ ZERO, ONE, ALL = U(0), U(1), U(0xFFFFFFFFFFFFFFFF)
 LAST = U(63)
 GOLDEN = U(0x9E3779B97F4A7C15)
 
-kernel = njit(cache=True, nogil=True, error_model="numpy", boundscheck=False)
+kernel = njit(nogil=True, error_model="numpy", boundscheck=False)
+"""A function for other kernels; it is compiled into the doors that call it."""
+
+door = njit(cache=True, nogil=True, error_model="numpy", boundscheck=False)
+"""A function that Python calls: the compiled code of these alone is kept on disk, each whole in itself."""
 
 
 def _unary(name: str, flag: bool) -> Any:
@@ -62,14 +66,14 @@ if _host_has_pdep():
 
         return types.uint64(types.uint64, types.uint64), generate
 
-    @njit(cache=True, nogil=True)
+    @kernel
     def select(word, k):
         """The position of the k-th set bit of a word, k from 0; the bit must be there."""
         return ctz(_deposit(ONE << k, word))
 
 else:
 
-    @njit(cache=True, nogil=True)
+    @kernel
     def select(word, k):
         """The position of the k-th set bit of a word, k from 0; the bit must be there."""
         at, width = ZERO, U(32)
@@ -82,13 +86,13 @@ else:
         return at
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def highest(word):
     """The position of the highest set bit; 63 for zero, so that the result always indexes."""
     return (LAST - clz(word)) & LAST
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def mix(z):
     """SplitMix64's output function (Steele, Lea and Flood 2014, https://doi.org/10.1145/2660193.2660195)."""
     z = (z ^ (z >> U(30))) * U(0xBF58476D1CE4E5B9)
@@ -96,7 +100,7 @@ def mix(z):
     return z ^ (z >> U(31))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def below(random, n):
     """A 64-bit random word scaled to 0 … n - 1, for n up to 2**32: its upper half times n, upper half of that."""
     return ((random >> U(32)) * n) >> U(32)

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from number_match.kernels.bits import U, kernel, mix
+from number_match.kernels.bits import U, door, kernel, mix
 
 ROW, COLUMN, DIAGONAL, WRAP = 1, 2, 4, 8
 UNDO = 7  # ints of an undo record: i, j, digit at i, digit at j, n before, rows that vanished (lower, upper; -1 for none)
@@ -25,7 +25,7 @@ def matches(a, b):
     return a == b or a + b == 10
 
 
-@kernel
+@door
 def pairs(cells, n, width, links, out):
     """Write every pair as `i << 16 | j`, in order, each once; returns their number. `out` has room for 4 n."""
     count = 0
@@ -80,7 +80,7 @@ def drop_row(cells, n, width, row):
     return n - (end - row * width)
 
 
-@kernel
+@door
 def play(cells, n, width, i, j, undo):
     """Remove the pair i < j, let empty rows vanish, note in `undo` how to go back. Returns the new n."""
     undo[0], undo[1], undo[2], undo[3], undo[4], undo[5], undo[6] = i, j, cells[i], cells[j], n, -1, -1
@@ -106,7 +106,7 @@ def insert_row(cells, n, width, row, n_before):
     return n + length
 
 
-@kernel
+@door
 def unplay(cells, n, width, undo):
     """Take the pair of an undo record back. Returns the n before it."""
     if undo[6] >= 0:
@@ -117,7 +117,7 @@ def unplay(cells, n, width, undo):
     return n
 
 
-@kernel
+@door
 def add(cells, n):
     """Rule 5. Returns the new n; `cells` has room for 2 n. To go back, take the old n."""
     end = n
@@ -249,7 +249,7 @@ def perft(cells, n, width, links, adds, depth, space):
     return total, checksum
 
 
-@kernel
+@door
 def perft_board(digits, width, links, adds, depth):
     """`perft` of a board, with work space made for it: the memo takes at most 64 MiB beside the smallest there is."""
     room = ((digits.size << min(adds, depth)) + 7) // 8 * 8

@@ -213,7 +213,7 @@ def slot_of(key, table, mask):
 
 @kernel
 def holds(key, table, mask):
-    return load(table, slot_of(key, table, mask), key) == key
+    return key != empty(key) and load(table, slot_of(key, table, mask), key) == key
 
 
 @kernel
@@ -334,10 +334,10 @@ def clears_projection(kept, walls, layout, memo):
     if (layout.links & (ROW | WRAP)) == (ROW | WRAP) and word_cancels(kept, walls, layout):
         result = True
     else:
+        if memo.counters[2] <= 0:
+            return True
         memo.counters[1] += 1
         memo.counters[2] -= 1
-        if memo.counters[2] < 0:
-            return True
         rest = kept & ~walls
         while rest != none and not result:
             s = first(rest)
@@ -636,7 +636,7 @@ def decide(layout, start, budget, most, out, counters):
             else:
                 if memo.counters[0] * 2 > memo.alive.size and 4 * memo.alive.size <= most:
                     memo = roomier(memo, like)
-                memo.counters[2] = 1000
+                memo.counters[2] = min(1000, budget - nodes - memo.counters[1])
                 if refuted(after, walls, np.int64(layout.classes[s]), U(24), layout, memo):
                     dead, stored = insert(after, dead, stored, most)
                     continue

@@ -246,12 +246,24 @@ def store(typing_context, array, index, value):
 
 
 @intrinsic
-def set128(typing_context):
-    """The empty set of up to 128 squares."""
-    return WORD128(), lambda context, builder, signature, args: ir.Constant(ir.IntType(128), 0)
+def empty_of(typing_context, words):
+    """The empty set of up to 64, 128 or 256 squares, chosen by the *type* of a tuple of 1, 2 or 4 ints.
+
+    So one function that Python calls serves all sizes: each type of tuple compiles it anew.
+    """
+    kind = {1: types.uint64, 2: WORD128, 4: WORD256}.get(getattr(words, "count", 0))
+
+    def generate(context, builder, signature, args):
+        return ir.Constant(ir.IntType(_bits(kind)), 0)
+
+    return (kind(words), generate) if kind is not None else None
+
+
+WORDS = {64: (0,), 128: (0, 0), 256: (0, 0, 0, 0)}
+"""What to give `empty_of` for how many squares."""
 
 
 @intrinsic
-def set256(typing_context):
-    """The empty set of up to 256 squares."""
-    return WORD256(), lambda context, builder, signature, args: ir.Constant(ir.IntType(256), 0)
+def set128(typing_context):
+    """The empty set of up to 128 squares."""
+    return WORD128(), lambda context, builder, signature, args: ir.Constant(ir.IntType(128), 0)
