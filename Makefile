@@ -11,7 +11,7 @@ READY := .venv/.ready
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --no-input --constraint .ci/constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help setup pack test soak lint signature golden constraints clean
+.PHONY: help setup pack test soak lint pictures signature golden constraints clean bench-players
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 20
@@ -39,6 +39,9 @@ lint: $(READY) ## check style and types
 	@$(BIN)/ruff check
 	@$(BIN)/mypy
 
+pictures: pack ## take the README's pictures of the release pack into .github/ (needs a Chromium)
+	@cd tests && ../$(BIN)/python -m seeing.pictures ../output/release ../.github
+
 signature: $(READY) ## solve and score fixed boards and print one number, which a refactor leaves alone
 	@$(BIN)/python tests/signature.py
 
@@ -46,6 +49,12 @@ golden: $(READY) ## make the golden packs of tests/packs anew, when a behaviour 
 	@for name in veyra narrow; do \
 	  $(BIN)/number-match run -c tests/packs/$$name.toml -o output/golden-$$name --quiet && \
 	  cp output/golden-$$name/pack.json tests/packs/$$name.pack.json || exit 1; done
+
+bench-players: $(READY) ## how fast and how good the players are (YARDSTICK=folder: beside the bare numba program there)
+	@$(BIN)/python tests/bench/players.py $(if $(YARDSTICK),--yardstick $(YARDSTICK))
+
+bench-assembly: $(READY) ## assemble 2,000 Stages from 200,000 puzzles and print times and memory
+	@$(BIN)/python tests/bench/assembly.py
 
 constraints: $(READY) ## choose the newest versions that pyproject.toml allows, into .ci/constraints.txt
 	@UV_CUSTOM_COMPILE_COMMAND="make constraints" $(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 \

@@ -34,7 +34,10 @@ function checkPositions(rows) {
   const answers = {
     legal: (board, expected) => whyNot(board, ...parsePair(expected)) === null,
     illegal: (board, expected) => whyNot(board, ...parsePair(expected)) !== null,
-    pairs: (board, expected) => pairs(board).map((pair) => pair.join("-")).join(" ") === expected,
+    pairs: (board, expected) =>
+      pairs(board)
+        .map((pair) => pair.join("-"))
+        .join(" ") === expected,
     "pair-count": (board, expected) => pairs(board).length === Number(expected),
     add: (board, expected) => boardText(play({ ...board, adds: 1 }, ADD)) === expected,
     parse: (board, expected) => boardText(board) === expected,

@@ -56,12 +56,13 @@ def open_page(chromium: Browser, tmp_path: Path) -> Opener:
     """
 
     @contextmanager
-    def opened(html: str, *, name: str = "page.html", address: str = "", **settings: Any) -> Iterator[Page]:
-        path = tmp_path / name
+    def opened(html: str, *, address: str = "", init_script: str = "", **settings: Any) -> Iterator[Page]:
+        path = tmp_path / "page.html"
         path.write_text(html, encoding="utf-8")
         wanted = {"viewport": {"width": 1280, "height": 860}, "reduced_motion": "reduce"} | settings
         context = chromium.new_context(**wanted)
         context.set_default_timeout(10_000)
+        context.add_init_script(init_script)
         said: list[str] = []
         try:
             page = context.new_page()

@@ -385,6 +385,36 @@ def test_a_damaged_record_is_a_fresh_one(open_page: Opener, html: str, held: str
         expect(page.locator("#record")).to_contain_text("0 of 0 games")
 
 
+def test_a_browser_that_keeps_nothing_still_plays(open_page: Opener, html: str) -> None:
+    forbid = (
+        "Object.defineProperty(window, 'localStorage', { get() { throw new DOMException('no', 'SecurityError'); } })"
+    )
+    with open_page(html, init_script=forbid) as page:
+        play(page, EXAMPLE, EXAMPLE_SOLUTION, click)
+        expect(page.locator("#record")).to_contain_text("1 of 1 game")
+        expect(page.locator("#unkept")).to_be_visible()
+
+
+def test_each_cleared_stage_tells_its_own_figures(open_page: Opener) -> None:
+    pack = make_pack(puzzles(2, seed=15))
+    with open_page(preview.page(pack)) as page:
+        told = []
+        for stage in pack.levels[0].stages:
+            page.evaluate(CLICK_THROUGH, stage.solution)
+            told.append(page.locator("#ending p").inner_text())
+            page.locator("#next").evaluate("(button) => button.click()")
+        for button, text in (("#previous", told[0]), ("#next", told[1])):
+            page.locator(button).click()
+            expect(page.locator("#ending p")).to_have_text(text)
+        assert told[0] != told[1]
+
+
+@pytest.mark.parametrize("address", ["#%", "#L999-S01", "#<b>"])
+def test_an_address_of_nothing_leads_to_the_first_stage(open_page: Opener, html: str, address: str) -> None:
+    with open_page(html, address=address) as page:
+        expect(page.locator("#stage-line")).to_contain_text("Stage 1 of 3")
+
+
 def test_an_address_leads_to_its_stage(open_page: Opener, html: str) -> None:
     with open_page(html, address="#L002-S02") as page:
         expect(page.locator("#stage-line")).to_contain_text("Stage 2 of 3")

@@ -19,7 +19,7 @@ from number_match.models import ClientPack, ClientStage, Pack, Puzzle
 from number_match.pages import embedded, render, source
 from number_match.rules import Board, IllegalAction, NotationError, Ruleset, RulesetError, replay
 
-MODULES = ("rules.js", "game.js", "dom.js", "record.js", "board.js", "levels.js", "desk.js", "app.js")
+MODULES = ("rules.js", "game.js", "dom.js", "words.js", "record.js", "board.js", "levels.js", "desk.js", "app.js")
 
 _IMPORT = re.compile(r'^import \{[^}]*\} from "\./[a-z]+\.js";\n', re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=(?:const|function|class|async) )", re.MULTILINE)

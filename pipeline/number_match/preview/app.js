@@ -1,11 +1,12 @@
-// The page: one Stage at a time, the player's game on it or the replay of its stored solution, and everything beside it.
+// The page: one Stage at a time, the player's game on it or the replay of its stored solution, and all beside it.
 
-import { ADD, LINKS, isCleared, isStuck, links, pairs, parseBoard, parsePair, whyNot } from "./rules.js";
+import { ADD, LINKS, activeCells, isCleared, isStuck, links, pairs, parseBoard, parsePair, whyNot } from "./rules.js";
 import { Line, hint, tally } from "./game.js";
 import { countGame, readRecord, storage, telemetry, writeRecord } from "./record.js";
 import { BoardView } from "./board.js";
 import { LevelList } from "./levels.js";
 import { boardFacts, panel, recordFacts, stageFacts } from "./desk.js";
+import { cleared, done, explain, hinted, progress } from "./words.js";
 import { draw, make, plural, title } from "./dom.js";
 
 const $ = (id) => document.getElementById(id);
@@ -22,7 +23,7 @@ let record; // what is remembered of the puzzle
 let helped = false; // a hint or the solution was looked at in this game
 let counted = false; // this game is in the record already
 let selected = null; // the cell that was chosen first
-let marks = {}; // other marks on the board: hint, blocking
+let marks = {}; // what else is marked: cells as hint or blocking; add, for the button
 let replaying = false;
 let timer = null; // of the replay, while it plays
 
@@ -50,9 +51,14 @@ function open(next, byHand) {
   replaying = false;
   selected = null;
   marks = {};
+  $("ending").dataset.over = "";
+  $("ending").hidden = true;
   if (location.hash !== `#${stage.id}`) history.replaceState(null, "", `#${stage.id}`);
   $("stage-title").replaceChildren(title(stage.level.title || stage.level.id));
-  $("stage-line").replaceChildren(`Stage ${stage.number + 1} of ${stage.level.stages.length}`, stage.difficulty?.band ? make("bdi", { class: "badge" }, stage.difficulty.band) : "");
+  $("stage-line").replaceChildren(
+    `Stage ${stage.number + 1} of ${stage.level.stages.length}`,
+    stage.difficulty?.band ? make("bdi", { class: "badge" }, stage.difficulty.band) : "",
+  );
   $("stage").replaceChildren(stageFacts(stage));
   $("panel").replaceChildren(panel(stage, pack.reference));
   $("replay").hidden = !solution; // a client file holds none
@@ -109,18 +115,11 @@ function choose(at) {
     const [i, j] = [Math.min(selected, at), Math.max(selected, at)];
     const reason = whyNot(game.board, i, j);
     if (!reason) return act(`${i}-${j}`);
-    say(explain(reason, cells[selected], cells[at]), "bad");
+    say(explain(reason, game.board, cells[selected], cells[at]), "bad");
     marks = { blocking: reason.blocks.map(({ cell }) => cell) };
     selected = reason.kind === "match" ? at : selected;
   }
   refresh();
-}
-
-/** Say why two cells are no pair. */
-function explain({ kind, blocks }, first, second) {
-  if (kind === "match") return `${first} and ${second} do not match: equal, or 10 together.`;
-  if (kind === "blocked") return `${blocks.map(({ cell, link }) => `${game.board.cells[cell]} blocks the ${link}`).join("; ")}.`;
-  return `${first} and ${second} match, but no ${pack.ruleset.wrap ? "line" : LINKS.filter((link) => pack.ruleset[link]).join(" or ")} joins them.`;
 }
 
 /** Play an action that is known to be legal. */
@@ -130,24 +129,17 @@ function act(action) {
   const after = game.board;
   selected = null;
   marks = {};
-  if (action === ADD) {
-    view.showAdd(before, after);
-    say(`${plural(after.cells.length - before.cells.length, "digit")} added; ${plural(after.adds, "Add")} left.`);
-  } else {
-    view.showPair(before, after, action);
-    say(removed(before, after, action));
-  }
+  move(before, after, action);
+  say(done(before, after, action));
   finish(after);
   remember();
   refresh(action === ADD ? [] : [drawn(before, action, "played")]);
 }
 
-function removed(before, after, action) {
-  const [i, j] = parsePair(action);
-  const [link] = links(before, i, j);
-  const rows = Math.ceil(before.cells.length / pack.ruleset.width) - Math.ceil(after.cells.length / pack.ruleset.width);
-  const closed = rows ? `; ${plural(rows, "row")} closed up` : "";
-  return `${before.cells[i]} and ${before.cells[j]} by the ${link}${closed}.`;
+/** Let the board on the page do what the action did. */
+function move(before, after, action) {
+  if (action === ADD) view.showAdd(before, after);
+  else view.showPair(before, after, action);
 }
 
 /** Count a game that was just cleared. */
@@ -155,6 +147,14 @@ function finish(board) {
   if (!isCleared(board) || counted) return;
   counted = true;
   countGame(record, { cleared: true, helped, used: tally(game.done) });
+}
+
+/** Forget what was chosen and marked. */
+function letGo() {
+  selected = null;
+  marks = {};
+  say("");
+  refresh();
 }
 
 function addAction() {
@@ -189,22 +189,15 @@ function restart() {
 function showHint() {
   if (replaying) return;
   const found = hint(game.board, solution);
-  if (!found) return say(isCleared(game.board) ? "The board is cleared." : "Nothing is left to play here: undo, or restart.");
+  if (!found)
+    return say(isCleared(game.board) ? "The board is cleared." : "Nothing is left to play: undo, or restart.");
+  const pair = found.action === ADD ? null : parsePair(found.action);
   helped = true;
   selected = null;
-  const source = found.sure ? "as the stored solution does" : "open now; the stored solution does not come by here";
-  if (found.action === ADD) {
-    marks = {};
-    $("add").classList.add("hint");
-    say(found.sure ? "Add now, as the stored solution does." : "No pair is open: Add.");
-    remember();
-    return refresh();
-  }
-  marks = { hint: parsePair(found.action) };
-  const [i, j] = marks.hint;
-  say(`${game.board.cells[i]} and ${game.board.cells[j]}, ${source}.`);
+  marks = pair ? { hint: pair } : { add: true };
+  say(hinted(game.board, found));
   remember();
-  refresh([drawn(game.board, found.action, "hint")]);
+  refresh(pair ? [drawn(game.board, found.action, "hint")] : []);
 }
 
 // ---- the replay
@@ -221,12 +214,8 @@ function replayTo(at) {
   }
   const from = solution.at;
   solution.go(at);
-  const forward = !entering && solution.at === from + 1;
-  const [before, after] = [solution.boards[from], solution.board];
-  const action = solution.actions[from];
-  if (forward && action === ADD) view.showAdd(before, after);
-  else if (forward) view.showPair(before, after, action);
-  else view.show(after);
+  if (!entering && solution.at === from + 1) move(solution.boards[from], solution.board, solution.actions[from]);
+  else view.show(solution.board);
   if (solution.at === solution.actions.length) stop();
   refresh();
 }
@@ -286,73 +275,82 @@ function refresh(extra = []) {
 
 function showHud(line) {
   const used = tally(line.done);
-  const left = line.board.cells.filter(Boolean).length;
-  const row = (name, value) => make("li", {}, make("span", {}, name), make("b", {}, value));
-  $("hud").replaceChildren(row("Cells", String(left)), row("Pairs", stage.par ? `${used.pairs}` : String(used.pairs)), row("Par", stage.par?.upper ?? "–"), row("Adds used", `${used.adds} of ${stage.adds}`));
+  const row = (name, value) => make("li", {}, make("span", {}, name), make("b", {}, String(value)));
+  $("hud").replaceChildren(
+    row("Cells", activeCells(line.board).length),
+    row("Pairs", used.pairs),
+    row("Par", stage.par?.upper ?? "–"),
+    row("Adds used", `${used.adds} of ${stage.adds}`),
+  );
 }
 
 function showTools(board) {
-  const idle = replaying;
-  $("add").disabled = idle || !board.adds || isCleared(board);
-  $("undo").disabled = idle || game.at === 0;
-  $("redo").disabled = idle || game.at === game.actions.length;
-  $("hint").disabled = idle || isCleared(board);
-  $("restart").disabled = idle || game.actions.length === 0;
+  $("add").disabled = replaying || !board.adds || isCleared(board);
+  $("undo").disabled = replaying || game.at === 0;
+  $("redo").disabled = replaying || game.at === game.actions.length;
+  $("hint").disabled = replaying || isCleared(board);
+  $("restart").disabled = replaying || game.actions.length === 0;
   $("adds-left").textContent = String(board.adds);
   $("adds-left").setAttribute("aria-label", `${board.adds} left`);
-  $("add").classList.toggle("hint", $("add").classList.contains("hint") && $("message").textContent.includes("Add"));
+  $("add").classList.toggle("hint", Boolean(marks.add));
 }
 
 function showReplay() {
   $("ribbon").hidden = !replaying;
   $("table").classList.toggle("replaying", replaying);
   if (!solution) return;
-  const { at, actions } = solution;
-  $("replay-at").value = at;
-  $("replay-play").setAttribute("aria-pressed", String(Boolean(timer)));
-  $("replay-start").disabled = $("replay-back").disabled = !replaying || at === 0;
-  $("replay-step").disabled = at === actions.length;
-  const used = tally(actions);
-  const coming = actions[at];
-  let text = `${plural(used.pairs, "pair")}, ${plural(used.adds, "Add")}`;
-  if (replaying && at === actions.length) text = `Cleared after ${plural(at, "action")}`;
-  else if (replaying && coming === ADD) text = `${at} of ${actions.length}; next: Add`;
-  else if (replaying) {
-    const [i, j] = parsePair(coming);
-    text = `${at} of ${actions.length}; next: ${solution.board.cells[i]} and ${solution.board.cells[j]} by the ${links(solution.board, i, j)[0]}`;
-  }
-  $("replay-line").textContent = text;
+  const text = progress(solution, replaying);
+  $("replay-at").value = solution.at;
   $("replay-at").setAttribute("aria-valuetext", text);
+  $("replay-line").textContent = text;
+  $("replay-play").setAttribute("aria-pressed", String(Boolean(timer)));
+  $("replay-start").disabled = $("replay-back").disabled = !replaying || solution.at === 0;
+  $("replay-step").disabled = solution.at === solution.actions.length;
 }
 
-/** Tell that the board is cleared, or stuck. */
+/** Tell that the board is cleared, or stuck, once. */
 function showEnding() {
   const { board } = game;
-  const cleared = isCleared(board);
-  const over = !replaying && (cleared || isStuck(board));
-  const shown = cleared ? "cleared" : "stuck";
-  $("ending").className = `ending ${shown}`;
-  if (over === !$("ending").hidden && $("ending").dataset.shown === shown) return;
+  const over = replaying ? "" : isCleared(board) ? "cleared" : isStuck(board) ? "stuck" : "";
+  if (over === $("ending").dataset.over) return;
+  $("ending").dataset.over = over;
+  $("ending").className = `ending ${over}`;
   $("ending").hidden = !over;
-  $("ending").dataset.shown = shown;
-  if (!over) return $("ending").replaceChildren();
-  const used = tally(game.done);
-  const best = stage.par?.upper === used.pairs && stage.min_adds.upper === used.adds;
-  const last = stage.place === pack.stages.length - 1;
-  const buttons = cleared
-    ? [last ? null : make("button", { class: "main-button", type: "button", onclick: () => open(pack.stages[stage.place + 1], true) }, "Next Stage"), make("button", { type: "button", onclick: restart }, "Again")]
-    : [make("button", { class: "main-button", type: "button", onclick: () => travel(game.at - 1) }, "Undo"), make("button", { type: "button", onclick: restart }, "Restart")];
-  const text = cleared ? `${plural(used.pairs, "pair")}, ${plural(used.adds, "Add")}${best ? ": par with the fewest Adds" : stage.par ? `; par is ${stage.par.upper} with ${plural(stage.min_adds.upper, "Add")}` : ""}.`
-    : `${plural(board.cells.filter(Boolean).length, "cell")} left, no pair and no Add.`;
-  $("ending").replaceChildren(make("div", { class: "ending-card" }, medal(shown), make("h3", {}, cleared ? "Cleared" : "Stuck"), make("p", {}, text), make("div", { class: "buttons" }, buttons)));
-  say(`${cleared ? "Cleared" : "Stuck"}: ${text}`, "sr"); // it is there to be seen already
+  $("ending").replaceChildren();
+  if (!over) return;
+  const next = pack.stages[stage.place + 1];
+  const [heading, text, buttons] =
+    over === "cleared"
+      ? [
+          "Cleared",
+          cleared(stage, tally(game.done)),
+          [next && ["Next Stage", () => open(next, true)], ["Again", restart]],
+        ]
+      : [
+          "Stuck",
+          `${plural(activeCells(board).length, "cell")} left, no pair and no Add.`,
+          [
+            ["Undo", () => travel(game.at - 1)],
+            ["Restart", restart],
+          ],
+        ];
+  const row = buttons.filter(Boolean).map(([name, onclick]) => make("button", { type: "button", onclick }, name));
+  row[0].classList.add("main-button");
+  const card = [medal(over), make("h3", {}, heading), make("p", {}, text), make("div", { class: "buttons" }, row)];
+  $("ending").append(make("div", { class: "ending-card" }, card));
+  say(`${heading}: ${text}`, "sr"); // it is there to be seen already
   list.show(stage);
-  buttons.find(Boolean)?.focus({ preventScroll: true });
+  row[0].focus({ preventScroll: true });
 }
 
 function medal(kind) {
   const path = kind === "cleared" ? "m9 16.5 5 5 10-11" : "m10.5 10.5 11 11m0-11-11 11";
-  return draw("svg", { class: "medal", viewBox: "0 0 32 32", "aria-hidden": "true" }, draw("circle", { cx: 16, cy: 16, r: 14 }), draw("path", { d: path }));
+  return draw(
+    "svg",
+    { class: "medal", viewBox: "0 0 32 32", "aria-hidden": "true" },
+    draw("circle", { cx: 16, cy: 16, r: 14 }),
+    draw("path", { d: path }),
+  );
 }
 
 function showLevels(on) {
@@ -362,10 +360,21 @@ function showLevels(on) {
   if (on) $("close-levels").focus();
 }
 
+function closeLevels() {
+  showLevels(false);
+  $("open-levels").focus();
+}
+
 // ---- wiring
 
-const KEYS = { a: addAction, "+": addAction, u: () => travel(game.at - 1), z: () => travel(game.at - 1), y: () => travel(game.at + 1), h: showHint,
-               escape: () => (replaying ? leaveReplay() : ((selected = null), (marks = {}), say(""), refresh())) };
+const KEYS = {
+  a: addAction,
+  "+": addAction,
+  u: () => travel(game.at - 1),
+  z: () => travel(game.at - 1),
+  y: () => travel(game.at + 1),
+  h: showHint,
+};
 
 $("play").addEventListener("keydown", (event) => {
   const key = event.key.toLowerCase();
@@ -376,9 +385,10 @@ $("play").addEventListener("keydown", (event) => {
   else KEYS[key]();
 });
 document.addEventListener("keydown", (event) => {
-  if (event.key !== "Escape" || !$("levels").classList.contains("open")) return;
-  showLevels(false);
-  $("open-levels").focus();
+  if (event.key !== "Escape" || $("help").open) return;
+  if ($("levels").classList.contains("open")) closeLevels();
+  else if (replaying) leaveReplay();
+  else letGo();
 });
 $("add").addEventListener("click", addAction);
 $("undo").addEventListener("click", () => travel(game.at - 1));
@@ -396,31 +406,57 @@ $("leave-replay").addEventListener("click", leaveReplay);
 $("show-pairs").addEventListener("change", () => refresh());
 $("tint").addEventListener("change", () => refresh());
 $("open-levels").addEventListener("click", () => showLevels(true));
-$("close-levels").addEventListener("click", () => (showLevels(false), $("open-levels").focus()));
+$("close-levels").addEventListener("click", closeLevels);
 $("open-help").addEventListener("click", () => $("help").showModal());
 $("export").addEventListener("click", () => {
   const text = JSON.stringify(telemetry(pack, pack.stages), null, 2);
-  const link = make("a", { href: URL.createObjectURL(new Blob([text], { type: "application/json" })), download: `${pack.pack_id}.telemetry.json` });
+  const link = make("a", {
+    href: URL.createObjectURL(new Blob([text], { type: "application/json" })),
+    download: `${pack.pack_id}.telemetry.json`,
+  });
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href));
 });
 $("theme").addEventListener("click", () => {
   const { dataset } = document.documentElement;
-  dataset.theme = (dataset.theme ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")) === "dark" ? "light" : "dark";
+  const dark = dataset.theme ? dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+  dataset.theme = dark ? "light" : "dark";
   storage.set("number-match/theme", dataset.theme);
 });
 addEventListener("hashchange", () => openFromAddress());
 
 function openFromAddress() {
-  const asked = decodeURIComponent(location.hash.slice(1));
-  const found = pack.stages.find(({ id }) => id === asked) ?? (stage ? null : pack.stages[0]);
+  const found = pack.stages.find(({ id }) => `#${id}` === location.hash) ?? (stage ? null : pack.stages[0]);
   if (found && found !== stage) open(found, false);
 }
 
 const theme = storage.get("number-match/theme");
 if (theme === "light" || theme === "dark") document.documentElement.dataset.theme = theme;
 const on = LINKS.filter((link) => pack.ruleset[link]);
-$("legend").append(...on.map((link) => make("li", {}, draw("svg", { viewBox: "0 0 3 1", "aria-hidden": "true" }, draw("line", { class: `link ${link} open`, x1: 0.2, y1: 0.5, x2: 2.8, y2: 0.5 })), link)));
-$("help-links").textContent = on.map((link) => (link === "wrap" ? "from the end of one row to the start of the next" : `along a ${link}`)).join(", ");
-$("provenance").textContent = [pack.pack_id, `version ${pack.pack_version}`, `ruleset ${pack.ruleset.id}`, pack.generator, pack.content_hash].filter(Boolean).join(" · ");
+$("legend").append(
+  ...on.map((link) =>
+    make(
+      "li",
+      {},
+      draw(
+        "svg",
+        { viewBox: "0 0 3 1", "aria-hidden": "true" },
+        draw("line", { class: `link ${link} open`, x1: 0.2, y1: 0.5, x2: 2.8, y2: 0.5 }),
+      ),
+      link,
+    ),
+  ),
+);
+$("help-links").textContent = on
+  .map((link) => (link === "wrap" ? "from the end of one row to the start of the next" : `along a ${link}`))
+  .join(", ");
+$("provenance").textContent = [
+  pack.pack_id,
+  `version ${pack.pack_version}`,
+  `ruleset ${pack.ruleset.id}`,
+  pack.generator,
+  pack.content_hash,
+]
+  .filter(Boolean)
+  .join(" · ");
 openFromAddress();

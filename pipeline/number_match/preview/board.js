@@ -12,8 +12,14 @@ const CLEAR = 0.33; // how far from the middle of a cell its links end, so that 
 
 /** The strokes of a link between cells i < j, as [x1, y1, x2, y2] in cells. A wrap leaves at the right and comes in at the left. */
 export function strokes(width, i, j, link) {
-  const [x1, y1, x2, y2] = [i % width, Math.floor(i / width), j % width, Math.floor(j / width)].map((place) => place + 0.5);
-  if (link === "wrap") return [[x1 + CLEAR, y1, width + 0.1, y1], [-0.1, y2, x2 - CLEAR, y2]];
+  const [x1, y1, x2, y2] = [i % width, Math.floor(i / width), j % width, Math.floor(j / width)].map(
+    (place) => place + 0.5,
+  );
+  if (link === "wrap")
+    return [
+      [x1 + CLEAR, y1, width + 0.1, y1],
+      [-0.1, y2, x2 - CLEAR, y2],
+    ];
   const long = Math.hypot(x2 - x1, y2 - y1);
   const [dx, dy] = [((x2 - x1) / long) * CLEAR, ((y2 - y1) / long) * CLEAR];
   return [[x1 + dx, y1 + dy, x2 - dx, y2 - dy]];
@@ -80,7 +86,8 @@ export class BoardView {
     for (const row of this.rows) {
       for (const cell of row.children) {
         const at = Number(cell.dataset.at);
-        for (const kind of ["selected", "hint", "next", "blocking"]) cell.classList.toggle(kind, Boolean(marks[kind]?.includes(at)));
+        for (const kind of ["selected", "hint", "next", "blocking"])
+          cell.classList.toggle(kind, Boolean(marks[kind]?.includes(at)));
         cell.setAttribute("aria-selected", String(Boolean(marks.selected?.includes(at))));
       }
     }
@@ -93,7 +100,9 @@ export class BoardView {
     this.links.style.setProperty("--rows", this.rows.length);
     this.links.replaceChildren(
       ...list.flatMap(({ i, j, link, kind }) =>
-        strokes(width, i, j, link).map(([x1, y1, x2, y2]) => draw("line", { class: `link ${link} ${kind}`, x1, y1, x2, y2 })),
+        strokes(width, i, j, link).map(([x1, y1, x2, y2]) =>
+          draw("line", { class: `link ${link} ${kind}`, x1, y1, x2, y2 }),
+        ),
       ),
     );
   }
@@ -115,7 +124,13 @@ export class BoardView {
     const { width } = this.board.ruleset;
     const rows = [];
     for (let start = 0; start < cells.length; start += width) {
-      rows.push(make("div", { class: "line", role: "row" }, cells.slice(start, start + width).map((digit) => this.paint(make("div", { role: "gridcell" }), digit))));
+      rows.push(
+        make(
+          "div",
+          { class: "line", role: "row" },
+          cells.slice(start, start + width).map((digit) => this.paint(make("div", { role: "gridcell" }), digit)),
+        ),
+      );
     }
     return rows.map((row, n) => (row.setAttribute("aria-rowindex", firstRow + n + 1), row));
   }
@@ -158,8 +173,14 @@ export class BoardView {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const { width } = this.board.ruleset;
     const rowStart = this.focus - (this.focus % width);
-    const steps = { ArrowLeft: this.focus - 1, ArrowRight: this.focus + 1, ArrowUp: this.focus - width, ArrowDown: this.focus + width,
-                    Home: rowStart, End: Math.min(rowStart + width, this.board.cells.length) - 1 };
+    const steps = {
+      ArrowLeft: this.focus - 1,
+      ArrowRight: this.focus + 1,
+      ArrowUp: this.focus - width,
+      ArrowDown: this.focus + width,
+      Home: rowStart,
+      End: Math.min(rowStart + width, this.board.cells.length) - 1,
+    };
     if (event.key in steps) this.moveFocus(steps[event.key], true);
     else if (event.key === "Enter" || event.key === " ") this.onTap(this.focus);
     else return;
@@ -195,6 +216,15 @@ function collapse(row) {
   }
   const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
   const height = `${row.getBoundingClientRect().height}px`;
-  const moving = row.animate([{ height, opacity: 1 }, { height: "0px", opacity: 0 }], { duration: still ? 0 : 260, delay: still ? 0 : 200, easing: "ease-in-out", fill: "forwards" });
-  moving.finished.then(() => row.remove(), () => row.remove());
+  const moving = row.animate(
+    [
+      { height, opacity: 1 },
+      { height: "0px", opacity: 0 },
+    ],
+    { duration: still ? 0 : 260, delay: still ? 0 : 200, easing: "ease-in-out", fill: "forwards" },
+  );
+  moving.finished.then(
+    () => row.remove(),
+    () => row.remove(),
+  );
 }

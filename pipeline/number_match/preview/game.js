@@ -45,7 +45,9 @@ export function tally(actions) {
  * `sure` is true; elsewhere it is the pair whose cells are closest, or an Add. Null when there is nothing to play.
  */
 export function hint(board, solution) {
-  const here = solution ? solution.boards.findIndex((step) => step.adds <= board.adds && boardText(step) === boardText(board)) : -1;
+  const here = solution
+    ? solution.boards.findIndex((step) => step.adds <= board.adds && boardText(step) === boardText(board))
+    : -1;
   if (here >= 0 && here < solution.actions.length) return { action: solution.actions[here], sure: true };
   const [closest] = pairs(board).sort(([a, b], [c, d]) => b - a - (d - c));
   if (closest) return { action: closest.join("-"), sure: false };

@@ -12,11 +12,29 @@ export class LevelList {
     this.items = pack.levels.map((level) => {
       const stages = make("ol", { class: "stages", id: `stages-${level.number}`, hidden: true });
       const cleared = make("span", { class: "cleared-count" });
-      const head = make("button", { class: "level", type: "button", "aria-expanded": "false", "aria-controls": stages.id, onclick: () => this.open(stages.hidden ? level : null) },
-        make("span", { class: "level-id" }, level.id), title(level.title), cleared);
+      const head = make(
+        "button",
+        {
+          class: "level",
+          type: "button",
+          "aria-expanded": "false",
+          "aria-controls": stages.id,
+          onclick: () => this.open(stages.hidden ? level : null),
+        },
+        make("span", { class: "level-id" }, level.id),
+        title(level.title),
+        cleared,
+      );
       return { level, head, stages, cleared, element: make("li", {}, head, stages) };
     });
-    root.append(this.curve, make("ol", { class: "levels" }, this.items.map((item) => item.element)));
+    root.append(
+      this.curve,
+      make(
+        "ol",
+        { class: "levels" },
+        this.items.map((item) => item.element),
+      ),
+    );
     this.items.forEach((item) => this.count(item));
   }
 
@@ -35,7 +53,11 @@ export class LevelList {
     this.current = stage;
     this.open(stage.level);
     this.items.forEach((item) => item.level === stage.level && this.count(item));
-    this.curve.replaceChildren(...(this.pack.stages.some(({ difficulty }) => difficulty?.score !== undefined) ? [curve(this.pack.stages, stage, this.go)] : []));
+    this.curve.replaceChildren(
+      ...(this.pack.stages.some(({ difficulty }) => difficulty?.score !== undefined)
+        ? [curve(this.pack.stages, stage, this.go)]
+        : []),
+    );
     this.items[stage.level.number].element.scrollIntoView({ block: "nearest" });
   }
 
@@ -52,8 +74,19 @@ export class LevelList {
     const name = [stage.id, band, `${plural(stage.adds, "Add")}`, done && "cleared"].filter(Boolean).join(", ");
     const heat = stage.difficulty?.score === undefined ? null : make("span", { class: "heat", "aria-hidden": "true" });
     heat?.style.setProperty("--score", stage.difficulty.score);
-    return make("button", { class: `stage${done ? " done" : ""}`, type: "button", title: name, "aria-label": name, "aria-current": stage === this.current ? "true" : false, onclick: () => this.go(stage) },
-      String(stage.number + 1), heat);
+    return make(
+      "button",
+      {
+        class: `stage${done ? " done" : ""}`,
+        type: "button",
+        title: name,
+        "aria-label": name,
+        "aria-current": stage === this.current ? "true" : false,
+        onclick: () => this.go(stage),
+      },
+      String(stage.number + 1),
+      heat,
+    );
   }
 }
 
@@ -64,16 +97,44 @@ function curve(stages, current, go) {
   const wide = x(stages.at(-1)) + step;
   const y = (score) => high - 2 - (Math.max(0, Math.min(100, score)) / 100) * (high - 6);
   const scored = stages.filter(({ difficulty }) => difficulty?.score !== undefined);
-  const bars = scored.map((stage) => draw("rect", { class: stage === current ? "bar here" : "bar", x: x(stage) + 0.5, width: step - 1, y: y(stage.difficulty.score), height: high - y(stage.difficulty.score) }));
-  const ticks = scored.filter(({ difficulty }) => difficulty.target !== undefined).map((stage) => draw("rect", { class: "tick", x: x(stage), width: step, y: y(stage.difficulty.target) - 0.5, height: 1 }));
+  const bars = scored.map((stage) =>
+    draw("rect", {
+      class: stage === current ? "bar here" : "bar",
+      x: x(stage) + 0.5,
+      width: step - 1,
+      y: y(stage.difficulty.score),
+      height: high - y(stage.difficulty.score),
+    }),
+  );
+  const ticks = scored
+    .filter(({ difficulty }) => difficulty.target !== undefined)
+    .map((stage) =>
+      draw("rect", { class: "tick", x: x(stage), width: step, y: y(stage.difficulty.target) - 0.5, height: 1 }),
+    );
   const pick = (event) => {
     const box = event.currentTarget.getBoundingClientRect();
     const at = ((event.clientX - box.left) / box.width) * wide - step / 2;
     go(stages.reduce((best, stage) => (Math.abs(x(stage) - at) < Math.abs(x(best) - at) ? stage : best)));
   };
   const text = `Difficulty of ${plural(stages.length, "Stage")}, 0 to 100. This Stage: ${current.difficulty?.score ?? "unknown"}.`;
-  const picture = draw("svg", { viewBox: `0 0 ${wide} ${high}`, preserveAspectRatio: "none", role: "img", "aria-label": text, onclick: pick }, bars, ticks);
+  const picture = draw(
+    "svg",
+    { viewBox: `0 0 ${wide} ${high}`, preserveAspectRatio: "none", role: "img", "aria-label": text, onclick: pick },
+    bars,
+    ticks,
+  );
   picture.style.maxWidth = `${wide * 4}px`; // a short pack makes a short curve, not fat bars
-  return make("figure", { class: "curve" }, picture,
-    make("figcaption", {}, make("span", { class: "swatch bar" }), "difficulty ", make("span", { class: "swatch tick" }), "target"));
+  return make(
+    "figure",
+    { class: "curve" },
+    picture,
+    make(
+      "figcaption",
+      {},
+      make("span", { class: "swatch bar" }),
+      "difficulty ",
+      make("span", { class: "swatch tick" }),
+      "target",
+    ),
+  );
 }

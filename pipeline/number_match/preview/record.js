@@ -6,17 +6,28 @@
 const PREFIX = "number-match/puzzle/";
 const FRESH = { attempts: 0, clears: 0, helped_attempts: 0, helped_clears: 0, seen: false, best: null, game: null };
 
-/** Where records are kept: the browser's storage, or this page's memory where a browser refuses it. */
-export const storage = (() => {
-  try {
-    localStorage.setItem(PREFIX, "1");
-    localStorage.removeItem(PREFIX);
-    return { lasting: true, get: (key) => localStorage.getItem(key), set: (key, text) => localStorage.setItem(key, text) };
-  } catch {
-    const memory = new Map();
-    return { lasting: false, get: (key) => memory.get(key) ?? null, set: (key, text) => memory.set(key, text) };
-  }
-})();
+/** Where records are kept: the browser's storage, or this page's memory where a browser refuses it or is full. */
+export const storage = {
+  lasting: true,
+  memory: new Map(),
+  get(key) {
+    try {
+      return this.memory.get(key) ?? localStorage.getItem(key);
+    } catch {
+      this.lasting = false;
+      return null;
+    }
+  },
+  set(key, text) {
+    try {
+      localStorage.setItem(key, text);
+      this.memory.delete(key);
+    } catch {
+      this.lasting = false;
+      this.memory.set(key, text);
+    }
+  },
+};
 
 const isCount = (value) => Number.isSafeInteger(value) && value >= 0;
 
@@ -25,8 +36,10 @@ export function readRecord(puzzle) {
   try {
     const held = JSON.parse(storage.get(PREFIX + puzzle)) ?? {};
     const record = { ...FRESH };
-    for (const key of ["attempts", "clears", "helped_attempts", "helped_clears"]) if (isCount(held[key])) record[key] = held[key];
-    if (isCount(held.best?.pairs) && isCount(held.best?.adds)) record.best = { pairs: held.best.pairs, adds: held.best.adds };
+    for (const key of ["attempts", "clears", "helped_attempts", "helped_clears"])
+      if (isCount(held[key])) record[key] = held[key];
+    if (isCount(held.best?.pairs) && isCount(held.best?.adds))
+      record.best = { pairs: held.best.pairs, adds: held.best.adds };
     record.seen = held.seen === true;
     if (Array.isArray(held.game?.actions) && isCount(held.game.at)) record.game = held.game;
     return record;
@@ -36,11 +49,7 @@ export function readRecord(puzzle) {
 }
 
 export function writeRecord(puzzle, record) {
-  try {
-    storage.set(PREFIX + puzzle, JSON.stringify(record));
-  } catch {
-    storage.lasting = false; // full: the game goes on, unremembered
-  }
+  storage.set(PREFIX + puzzle, JSON.stringify(record));
 }
 
 export const wasCleared = (record) => record.clears + record.helped_clears > 0;
@@ -51,7 +60,8 @@ export function countGame(record, { cleared, helped, used }) {
   record[`${kind}attempts`] += 1;
   if (!cleared) return;
   record[`${kind}clears`] += 1;
-  const better = !record.best || used.adds < record.best.adds || (used.adds === record.best.adds && used.pairs < record.best.pairs);
+  const better =
+    !record.best || used.adds < record.best.adds || (used.adds === record.best.adds && used.pairs < record.best.pairs);
   if (!helped && better) record.best = used;
 }
 
@@ -60,8 +70,25 @@ export function telemetry(pack, stages) {
   const rows = stages.flatMap((stage) => {
     const { game: _game, seen: _seen, best, ...counts } = readRecord(stage.puzzle);
     if (!counts.attempts && !counts.helped_attempts) return [];
-    return [{ stage: stage.id, puzzle: stage.puzzle, board: stage.board, allowance: stage.adds, ...counts, best_pairs: best?.pairs ?? null,
-              best_adds: best?.adds ?? null, par: stage.par?.upper ?? null, min_adds: stage.min_adds.upper ?? null }];
+    return [
+      {
+        stage: stage.id,
+        puzzle: stage.puzzle,
+        board: stage.board,
+        allowance: stage.adds,
+        ...counts,
+        best_pairs: best?.pairs ?? null,
+        best_adds: best?.adds ?? null,
+        par: stage.par?.upper ?? null,
+        min_adds: stage.min_adds.upper ?? null,
+      },
+    ];
   });
-  return { format: "number-match-telemetry", format_version: 1, pack_id: pack.pack_id, content_hash: pack.content_hash, rows };
+  return {
+    format: "number-match-telemetry",
+    format_version: 1,
+    pack_id: pack.pack_id,
+    content_hash: pack.content_hash,
+    rows,
+  };
 }

@@ -17,7 +17,8 @@ export const classOf = (digit) => Math.min(digit, 10 - digit);
 export function parseBoard(text, ruleset, adds = 0) {
   const rows = text === "-" ? [] : text.split("/");
   const last = rows.length - 1;
-  const sound = (row, at) => /^[1-9.]+$/.test(row) && (at < last ? row.length === ruleset.width : row.length <= ruleset.width);
+  const sound = (row, at) =>
+    /^[1-9.]+$/.test(row) && (at < last ? row.length === ruleset.width : row.length <= ruleset.width);
   if (!rows.every(sound)) throw new Error(`${text.slice(0, 80)} is no board of width ${ruleset.width}`);
   const kept = rows.filter((row) => /[1-9]/.test(row)).join("");
   return { cells: Array.from(kept, (glyph) => (glyph === "." ? 0 : Number(glyph))), adds, ruleset };
@@ -27,7 +28,12 @@ export function parseBoard(text, ruleset, adds = 0) {
 export function boardText({ cells, ruleset }) {
   const rows = [];
   for (let start = 0; start < cells.length; start += ruleset.width) {
-    rows.push(cells.slice(start, start + ruleset.width).map((digit) => digit || ".").join(""));
+    rows.push(
+      cells
+        .slice(start, start + ruleset.width)
+        .map((digit) => digit || ".")
+        .join(""),
+    );
   }
   return rows.join("/") || "-";
 }
@@ -84,7 +90,10 @@ export function pairs(board) {
   return board.cells.flatMap((digit, i) => {
     if (!digit) return [];
     const near = neighbours(board, i).map(([, j]) => j);
-    return [...new Set(near)].filter((j) => matches(digit, board.cells[j])).sort((a, b) => a - b).map((j) => [i, j]);
+    return [...new Set(near)]
+      .filter((j) => matches(digit, board.cells[j]))
+      .sort((a, b) => a - b)
+      .map((j) => [i, j]);
   });
 }
 
@@ -113,7 +122,11 @@ export function whyNot(board, i, j) {
 /** Rule 4: the rows, from above, that removing the pair i-j leaves without an active cell. */
 export function emptiedRows({ cells, ruleset: { width } }, i, j) {
   const rows = [...new Set([i, j].map((cell) => Math.floor(cell / width)))].sort((a, b) => a - b);
-  return rows.filter((row) => cells.slice(row * width, (row + 1) * width).every((digit, c) => !digit || row * width + c === i || row * width + c === j));
+  return rows.filter((row) =>
+    cells
+      .slice(row * width, (row + 1) * width)
+      .every((digit, c) => !digit || row * width + c === i || row * width + c === j),
+  );
 }
 
 /** Rules 3 to 5: the board after "i-j" or "+"; throws when the action is illegal. */

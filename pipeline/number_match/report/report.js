@@ -7,7 +7,8 @@ const root = document.documentElement;
 const theme = document.getElementById("theme");
 theme.hidden = false;
 theme.addEventListener("click", () => {
-  const dark = (root.dataset.theme ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")) === "dark";
+  const { theme } = root.dataset;
+  const dark = theme ? theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
   root.dataset.theme = dark ? "light" : "dark";
 });
 
@@ -33,15 +34,18 @@ document.addEventListener("pointermove", (event) => {
 
 for (const table of document.querySelectorAll("table[data-sortable]")) {
   const heads = [...table.tHead.rows[0].cells];
-  heads.forEach((head, column) => head.firstElementChild.addEventListener("click", () => {
-    const down = head.getAttribute("aria-sort") === "ascending";
-    heads.forEach((other) => other.removeAttribute("aria-sort"));
-    head.setAttribute("aria-sort", down ? "descending" : "ascending");
-    const value = (row) => row.cells[column].dataset.value ?? row.cells[column].textContent;
-    const numeric = head.classList.contains("number");
-    const order = (a, b) => (numeric ? Number(value(a)) - Number(value(b)) : value(a).localeCompare(value(b), "en", { numeric: true }));
-    table.tBodies[0].append(...[...table.tBodies[0].rows].sort((a, b) => (down ? order(b, a) : order(a, b))));
-  }));
+  heads.forEach((head, column) =>
+    head.firstElementChild.addEventListener("click", () => {
+      const down = head.getAttribute("aria-sort") === "ascending";
+      heads.forEach((other) => other.removeAttribute("aria-sort"));
+      head.setAttribute("aria-sort", down ? "descending" : "ascending");
+      const value = (row) => row.cells[column].dataset.value ?? row.cells[column].textContent;
+      const numeric = head.classList.contains("number");
+      const order = (a, b) =>
+        numeric ? Number(value(a)) - Number(value(b)) : value(a).localeCompare(value(b), "en", { numeric: true });
+      table.tBodies[0].append(...[...table.tBodies[0].rows].sort((a, b) => (down ? order(b, a) : order(a, b))));
+    }),
+  );
 }
 
 // ---- Stages filtered, in the pictures and in the table alike
@@ -58,7 +62,10 @@ function filter() {
   const picks = [...form.querySelectorAll("select")].filter((select) => select.value);
   let left = 0;
   for (const item of items) {
-    item.hidden = !(words.every((word) => item.dataset.find.includes(word)) && picks.every((select) => item.dataset[select.dataset.filter] === select.value));
+    item.hidden = !(
+      words.every((word) => item.dataset.find.includes(word)) &&
+      picks.every((select) => item.dataset[select.dataset.filter] === select.value)
+    );
     left += !item.hidden && item.localName === "li";
   }
   document.getElementById("shown").textContent = left === cards ? `${cards} Stages` : `${left} of ${cards} Stages`;
