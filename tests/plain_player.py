@@ -1,6 +1,7 @@
 """The players in plain Python on `rules.py`: the slow twin that the compiled playouts are held to, action by action.
 
-A playout within a given allowance is played directly, without branches: the compiled playouts get all allowances from one.
+A playout within a given allowance is played directly, without branches: the compiled playouts get all allowances from
+one.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ import plain_player
 from number_match.identity import puzzle_id, stream_key, stream_keys
 from number_match.players import Player, default_panel, integers
 from number_match.rules import Board, Ruleset, named
-from number_match.simulate import _Run, merge, simulate, trace, wilson
+from number_match.simulate import Playing, merge, simulate, trace, wilson
 
 RANDOM = Player(kind="random")
 RULESETS = [
@@ -79,7 +79,9 @@ NOTICING = {
 @pytest.mark.parametrize("name", NOTICING)
 @pytest.mark.parametrize("ruleset", RULESETS, ids=lambda ruleset: ruleset.id)
 def test_noticing_playouts_are_those_of_the_plain_twin(ruleset: Ruleset, name: str) -> None:
-    """Same key, same playout, action by action, within each allowance, though the compiled one plays all from branches."""
+    """Same key, same playout, action by action, within each allowance, though the compiled one plays all from
+    branches.
+    """
     player = NOTICING[name]
     sizes = [((1, 24), 2, 3)]
     if player.look_ahead == 0 or ruleset.width in (9, 64):  # the plain twin takes long over big boards
@@ -97,7 +99,7 @@ def test_noticing_playouts_are_those_of_the_plain_twin(ruleset: Ruleset, name: s
 
 def endings(board: Board, player: Player, key: int, allowance: int) -> list[int]:
     """The cells that one playout leaves within each allowance."""
-    run = _Run(board, player, allowance)
+    run = Playing(board, player, allowance)
     run.play(np.array([key], np.uint64))
     return [int(row.argmax()) for row in run.left]
 

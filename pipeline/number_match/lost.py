@@ -1,7 +1,8 @@
 """When playouts are lost: a board and a player come in, the shares of playouts that could no longer be cleared go out.
 
-A board that is lost early and played on for long is hard in another way than one that is lost by the last pairs: the counts
-of `simulate.py` cannot tell the two apart, the solver can. It costs a search for every position, so a small sample is played.
+A board that is lost early and played on for long is hard in another way than one that is lost by the last pairs: the
+counts of `simulate.py` cannot tell the two apart, the solver can. It costs a search for every position, so a small
+sample is played.
 """
 
 from __future__ import annotations
@@ -23,8 +24,8 @@ MOMENTS = (Fraction(1, 4), Fraction(1, 2), Fraction(3, 4))
 class LostShares:
     """Of `playouts` playouts, how many were lost already after a quarter, half and three quarters of their actions.
 
-    A playout is lost when the solver proves that its board cannot be cleared any more with the Adds left. None: the solver
-    did not decide some of them.
+    A playout is lost when the solver proves that its board cannot be cleared any more with the Adds left. None: the
+    solver did not decide some of them.
     """
 
     playouts: int

@@ -6,8 +6,9 @@
     >>> figures.playouts, len(figures.passed)
     (1000, 4)
 
-A playout depends on the board, the player's parameters and its key, which is made of seed, puzzle id, player's name, stream
-and the playout's number (DESIGN.md section 4). So ranges of playouts can be cut anywhere, played anywhere, and merged.
+A playout depends on the board, the player's parameters and its key, which is made of seed, puzzle id, player's name,
+stream and the playout's number (DESIGN.md section 4). So ranges of playouts can be cut anywhere, played anywhere, and
+merged.
 """
 
 from __future__ import annotations
@@ -124,7 +125,7 @@ def simulate(
         UserError: the board has more than 512 cells, or max_adds or playouts are out of range.
     """
     _check(board, max_adds, playouts)
-    run = _Run(board, player, max_adds)
+    run = Playing(board, player, max_adds)
     puzzle = puzzle_id(board)
     for begin in range(playouts.start, playouts.stop, CHUNK):
         numbers = range(begin, min(begin + CHUNK, playouts.stop))
@@ -143,7 +144,7 @@ def _check(board: Board, max_adds: int, playouts: range) -> None:
         raise UserError(f"playouts {playouts}: expected a range of numbers from 0 upwards, by 1")
 
 
-class _Run:
+class Playing:
     """One board and player made ready for the kernels, and the tallies that their playouts count up."""
 
     def __init__(self, board: Board, player: Player, max_adds: int) -> None:
@@ -251,6 +252,6 @@ def trace(board: Board, player: Player, key: int, allowance: int) -> tuple[str, 
     import numpy as np
 
     _check(board, allowance, range(1))
-    run = _Run(board, player, allowance)
+    run = Playing(board, player, allowance)
     run.play(np.array([key], np.uint64))
     return run.logged()

@@ -1,8 +1,9 @@
 """Digits for classes: a board comes in, one that is the same puzzle but harder or easier to see goes out.
 
-Digits of one class ({1,9} {2,8} {3,7} {4,6}) may be swapped cell by cell without touching what clears the board, because two
-digits match exactly when they are of one class (DESIGN.md section 7). But equal digits are seen more easily than a sum of 10,
-so the share of equal pairs among the opening pairs is a knob for how hard a board is to read.
+Digits of one class ({1,9} {2,8} {3,7} {4,6}) may be swapped cell by cell without touching what clears the board,
+because two digits match exactly when they are of one class (DESIGN.md section 7). But equal digits are seen more
+easily than a sum of 10, so the share of equal pairs among the opening pairs is a knob for how hard a board is to
+read.
 """
 
 from __future__ import annotations
@@ -17,7 +18,9 @@ FIVE = 5
 
 
 def equal_share(board: Board) -> Fraction | None:
-    """The share of the opening pairs whose digits are equal, fives left out, as they can be nothing else; None without pairs."""
+    """The share of the opening pairs whose digits are equal, fives left out, as they can be nothing else; None
+    without pairs.
+    """
     pairs = _free_pairs(board)
     return Fraction(sum(board.cells[i] == board.cells[j] for i, j in pairs), len(pairs)) if pairs else None
 
@@ -25,8 +28,9 @@ def equal_share(board: Board) -> Fraction | None:
 def reskinned(board: Board, share: float, seed: int) -> Board:
     """The same puzzle with digits such that about `share` of its opening pairs are equal and the others sum to 10.
 
-    Where pairs form rings of odd length not every share can be had: then the nearest that single swaps lead to. Cells in no
-    opening pair get either digit of their class. The same board's classes, share and seed give the same digits anywhere.
+    Where pairs form rings of odd length not every share can be had: then the nearest that single swaps lead to. Cells
+    in no opening pair get either digit of their class. The same board's classes, share and seed give the same digits
+    anywhere.
 
     Raises:
         ValueError: share is not from 0 to 1.

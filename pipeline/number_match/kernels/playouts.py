@@ -1,16 +1,17 @@
 """Playouts: a start position, a player's tables and keys come in; counts of how far the playouts got come out.
 
-A position is five sets of squares. Three hold the classes 1 … 5 in binary, so that a square is active when any of them has
-it; the fourth marks the digits above 5; the fifth, `near`, the surroundings of the last action. A hole and a square that
-does not exist are alike but for the count `n` of existing squares. Rows that empty are taken out at once by shifting the
-squares behind them down.
+A position is five sets of squares. Three hold the classes 1 … 5 in binary, so that a square is active when any of
+them has it; the fourth marks the digits above 5; the fifth, `near`, the surroundings of the last action. A hole and a
+square that does not exist are alike but for the count `n` of existing squares. Rows that empty are taken out at once
+by shifting the squares behind them down.
 
 Which neighbours on a line match is reckoned for all squares together: the class of the next active square is carried
 backwards over holes in doubling steps (Kogge and Stone 1973, doi:10.1109/TC.1973.5009159; as on chess boards,
-https://www.chessprogramming.org/Kogge-Stone_Algorithm), and for reading order the active squares are moved together first.
+https://www.chessprogramming.org/Kogge-Stone_Algorithm), and for reading order the active squares are moved together
+first.
 
-The plain twin that these playouts are held to, action by action, is tests/plain_player.py, on `rules.py`. What a player's
-parameters mean is told in `players.py`, which makes the tables. Nothing here checks what it is given.
+The plain twin that these playouts are held to, action by action, is tests/plain_player.py, on `rules.py`. What a
+player's parameters mean is told in `players.py`, which makes the tables. Nothing here checks what it is given.
 """
 # mypy: disable-error-code="no-untyped-call,no-untyped-def,misc,untyped-decorator,call-arg,var-annotated"
 
@@ -73,11 +74,13 @@ CLEARED, LOST, WANTS_ADD = U(0), U(1), U(2)
 
 # --------------------------------------------------------------------------------------------------------------- lines
 #
-# The lines of a ruleset on S squares are one table of sets, uint64 of shape (RECORDS * S + 4, N), in these sections of S
-# rows each but for the last, of four.
+# The lines of a ruleset on S squares are one table of sets, uint64 of shape (RECORDS * S + 4, N), in these sections
+# of S rows each but for the last, of four.
 
 READING, COLUMN, RIGHT, LEFT = (U(line) for line in range(4))
-"""The lines: reading order, and downwards in a column and on the diagonals to the right and left. Row line * S + s: the squares after s."""
+"""The lines: reading order, and downwards in a column and on the diagonals to the right and left. Row line * S + s:
+the squares after s.
+"""
 ROW_SQUARES = U(4)
 """The squares of the row of s."""
 ROWS_BEFORE = U(5)
@@ -178,7 +181,9 @@ def _matches_on_line(k0, k1, k2, a, goes_on, step, unit, n):
 
 @kernel
 def _of_links(m, a, lines, reading):
-    """Those of `m` whose next active square in reading order is joined by a link that is on, when only one of row and wrap is."""
+    """Those of `m` whose next active square in reading order is joined by a link that is on, when only one of row and
+    wrap is.
+    """
     kept = empty(m)
     while m != empty(m):
         b = lowest(m)
@@ -210,7 +215,9 @@ def _without(k, before, width):
 
 @inlined
 def _remove(k0, k1, k2, a, n, x, q, lines, width):
-    """The classes after the pair of squares x < q went, and which rows that emptied: 1 for the row of q, plus 2 for that of x."""
+    """The classes after the pair of squares x < q went, and which rows that emptied: 1 for the row of q, plus 2 for
+    that of x.
+    """
     kept = ~(square(a, x) | square(a, q))
     k0 &= kept
     k1 &= kept
@@ -262,8 +269,8 @@ def _in_one_word(a):
 def _play_uniform(k0, k1, k2, n, random, done, adds, max_adds, lines, width, reading, log, left):
     """Remove random pairs until none is left, Add on a board of one word while the copies fit, and go on.
 
-    Each link that joins a pair is an entry: those of reading order first, then column, right and left, each by its first
-    square. An entry is drawn evenly; one whose pair stands in reading order already is drawn again.
+    Each link that joins a pair is an entry: those of reading order first, then column, right and left, each by its
+    first square. An entry is drawn evenly; one whose pair stands in reading order already is drawn again.
     """
     a = k0 | k1 | k2
     while True:
@@ -305,8 +312,9 @@ def _play_uniform(k0, k1, k2, n, random, done, adds, max_adds, lines, width, rea
 
 # ----------------------------------------------------------------------------------------------- positions in memory
 #
-# A position in memory is uint64 of shape (6, WORDS): the three sets of classes, `high`, `near`, and a row that holds n, the
-# state of the generator, the actions made and the Adds made. Words past the size of set that n squares need hold anything.
+# A position in memory is uint64 of shape (6, WORDS): the three sets of classes, `high`, `near`, and a row that holds
+# n, the state of the generator, the actions made and the Adds made. Words past the size of set that n squares need
+# hold anything.
 
 
 @inlined
@@ -395,8 +403,8 @@ def play_uniform(start, keys, max_adds, ruleset, tables, buffers, tallies):
 
     start: a position in memory; keys: uint64, one a playout; ruleset: (width, links of reading order); tables: those of
     `lines_of` for each of SIZES; buffers: a position and a log of actions, uint32.
-    tallies, int64, are counted up: left[a, c], playouts that end with c active squares (0 is cleared) within allowance a;
-    used[k] and actions[m], playouts cleared within max_adds, by their Adds and their actions.
+    tallies, int64, are counted up: left[a, c], playouts that end with c active squares (0 is cleared) within
+    allowance a; used[k] and actions[m], playouts cleared within max_adds, by their Adds and their actions.
     """
     start, position, log = unowned(start), unowned(buffers[0]), unowned(buffers[1])
     left, used, actions = unowned(tallies[0]), unowned(tallies[1]), unowned(tallies[2])
@@ -440,10 +448,11 @@ def _follow(k, x, q, emptied, lines, width):
 
 @kernel
 def _entries(k0, k1, k2, high, near, n, lines, width, reading, notice, pairs, chances):
-    """List every link of every pair, in the order of `_play_uniform`; how many there are, and whether any stands there twice.
+    """List every link of every pair, in the order of `_play_uniform`; how many there are, and whether any stands
+    there twice.
 
-    A pair is its squares x + q * 2**16, and by 2**32 its index in `notice`, which chances are read from. A pair that already
-    stands in reading order has the highest bit as well.
+    A pair is its squares x + q * 2**16, and by 2**32 its index in `notice`, which chances are read from. A pair that
+    already stands in reading order has the highest bit as well.
     """
     a = k0 | k1 | k2
     m0, m1, m2, m3 = _links(k0, k1, k2, a, n, lines, width, reading)
@@ -455,7 +464,9 @@ def _entries(k0, k1, k2, high, near, n, lines, width, reading, notice, pairs, ch
 
 @inlined
 def _list(m, a, high, near, line, lines, reading, notice, pairs, chances, found, again):
-    """Append the links that a line makes from the squares of `m`; the entries so far, and a bit when pairs stand there twice."""
+    """Append the links that a line makes from the squares of `m`; the entries so far, and a bit when pairs stand
+    there twice.
+    """
     while m != empty(m):
         b = lowest(m)
         m ^= b
@@ -491,9 +502,9 @@ def _word_length(k0: Any, k1: Any, k2: Any, a: Any, stack: Any) -> Any:
 @overload(_word_length)
 def _typed_word_length(k0, k1, k2, a, stack):
     if a == types.uint64 and HAS_EXTRACT:
-        # Cancel all pairs of neighbours that do not overlap, at once, until there are none: the end does not depend on the
-        # order. In a run of squares that match their next one, every other square starts a pair; the runs that start at even
-        # places are told apart by the carry of an addition.
+        # Cancel all pairs of neighbours that do not overlap, at once, until there are none: the end does not depend
+        # on the order. In a run of squares that match their next one, every other square starts a pair; the runs that
+        # start at even places are told apart by the carry of an addition.
         def in_rounds(k0, k1, k2, a, stack):
             c0, c1, c2 = extract(k0, a), extract(k1, a), extract(k2, a)
             length = popcount(a)
@@ -548,7 +559,9 @@ def _stand(k0, k1, k2, a, n, lines, width, reading, settings, stack):
 
 @kernel
 def _worth_with_reply(k0, k1, k2, high, a, n, x, q, lines, width, reading, settings, notice, pairs, chances, stack):
-    """The value of removing a pair and then the best of the three most salient, or of what is left when there is none."""
+    """The value of removing a pair and then the best of the three most salient, or of what is left when there is
+    none.
+    """
     high &= ~(square(a, x) | square(a, q))
     k0, k1, k2, a, n, emptied = _remove(k0, k1, k2, a, n, x, q, lines, width)
     high = _follow(high, x, q, emptied, lines, width)
@@ -575,7 +588,9 @@ def _empties(a, x, q, lines):
 
 @kernel
 def _keep_three(pairs, chances, found):
-    """Move the three entries of the highest chances to the front, the first of equals first; the others in any order."""
+    """Move the three entries of the highest chances to the front, the first of equals first; the others in any
+    order.
+    """
     for place in range(min(found, U(3))):
         at = U(place)
         best = at
@@ -657,7 +672,9 @@ def _play_noticing(k0, k1, k2, high, near, n, random, done, off, lines, width, r
 
 @inlined
 def _unless_among(seen, sees):
-    """How many were seen, when the last is a pair that counts only if it was not seen in reading order; its mark goes."""
+    """How many were seen, when the last is a pair that counts only if it was not seen in reading order; its mark
+    goes.
+    """
     last = seen[sees - ONE] & ~AGAIN
     seen[sees - ONE] = last
     for i in range(sees - ONE):
@@ -781,7 +798,9 @@ def play_noticing(start, keys, max_adds, ruleset, tables, player, buffers, lists
 
 
 def new_lists() -> tuple[NDArray[Any], ...]:
-    """Buffers of a noticing player: pairs and chances of all entries, of the seen ones, values, those of replies, a stack."""
+    """Buffers of a noticing player: pairs and chances of all entries, of the seen ones, values, those of replies, a
+    stack.
+    """
     entries = 4 * MAX_SQUARES
     unsigned = [np.zeros(entries, np.uint64) for _ in range(6)]
     return (*unsigned[:4], np.zeros(entries, np.int64), *unsigned[4:], np.zeros(MAX_SQUARES, np.uint64))

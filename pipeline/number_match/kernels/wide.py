@@ -1,4 +1,6 @@
-"""More on sets of squares (see words.py), for the playouts: shifts, the k-th square, tables by address, moving bits together."""
+"""More on sets of squares (see words.py), for the playouts: shifts, the k-th square, tables by address, moving bits
+together.
+"""
 # mypy: disable-error-code="no-untyped-call,no-untyped-def,misc,untyped-decorator,call-arg,var-annotated"
 
 from __future__ import annotations
@@ -78,8 +80,8 @@ def part(typing_context, a, word):
 def fetch(typing_context, table, index, like):
     """Set number `index` of a table, of the type of `like`.
 
-    The table, an array of uint64, is given by its address (`array.ctypes.data`): an array would be counted in and out at every
-    step of a loop. Whoever calls the loop keeps the array.
+    The table, an array of uint64, is given by its address (`array.ctypes.data`): an array would be counted in and out
+    at every step of a loop. Whoever calls the loop keeps the array.
     """
     bits = _bits(like)
 
@@ -94,7 +96,9 @@ def fetch(typing_context, table, index, like):
 
 @intrinsic
 def unowned(typing_context, array):
-    """The same array as one that is not counted in and out wherever it is passed on. Whoever calls the loop keeps the array."""
+    """The same array as one that is not counted in and out wherever it is passed on. Whoever calls the loop keeps the
+    array.
+    """
 
     def generate(context, builder, signature, args):
         view = context.make_array(array)(context, builder, value=args[0])
