@@ -13,7 +13,7 @@ from typing import Annotated
 
 import typer
 
-from number_match import __version__, cli_board, cli_pack, cli_run, cli_see
+from number_match import __version__, cli_board, cli_calibrate, cli_pack, cli_run, cli_see
 from number_match.errors import UserError
 
 app = typer.Typer(
@@ -40,7 +40,7 @@ def root(
     """Make level packs for Number Match, look at boards, and check packs that were shipped."""
 
 
-for part in (cli_run, cli_board, cli_pack, cli_see):
+for part in (cli_run, cli_board, cli_pack, cli_see, cli_calibrate):
     app.add_typer(part.app)
 
 
