@@ -13,7 +13,8 @@ from tempfile import TemporaryDirectory
 from playwright.sync_api import sync_playwright
 
 from number_match import preview, report
-from number_match.models import read_pack
+from number_match.models import Pack, Stage, read_pack
+from number_match.rules import Board, parse_pair
 
 from .conftest import CHROMIUM, FLAGS, NO_CHROMIUM
 
@@ -26,8 +27,7 @@ def take(folder: Path, where: Path) -> None:
     where.mkdir(exist_ok=True)
     shutil.copyfile(folder / "reports" / "curve.png", where / "curve.png")
     pack = read_pack(folder / "pack.json")
-    level = pack.levels[len(pack.levels) // 2]
-    stage = level.stages[len(level.stages) // 2]
+    stage, actions = _moment(pack)
     with TemporaryDirectory() as scratch, sync_playwright() as playwright:
         html = Path(scratch) / "preview.html"
         html.write_text(preview.page(pack), encoding="utf-8")
@@ -41,18 +41,33 @@ def take(folder: Path, where: Path) -> None:
             )
             page = context.new_page()
             page.goto(f"{html.as_uri()}#{stage.id}")
-            for action in stage.solution[: len(stage.solution) // 3]:
-                if action == "+":
-                    page.locator("#add").click()
-                else:
-                    for at in action.split("-"):
-                        page.locator(f'#board [data-at="{at}"]').click()
-            page.locator("#hint").click()
+            for action in actions:
+                targets = ["#add"] if action == "+" else [f'#board [data-at="{at}"]' for at in action.split("-")]
+                for target in targets:
+                    page.locator(target).click()
+            page.mouse.move(0, 0)
+            page.locator("#hint").evaluate("(button) => button.click()")
             page.evaluate("scrollTo(0, 0)")
             page.wait_for_timeout(3500)  # until what was hinted at lies still
             page.screenshot(path=where / f"{name}.png")
             context.close()
         browser.close()
+
+
+def _moment(pack: Pack) -> tuple[Stage, tuple[str, ...]]:
+    """A Stage and the beginning of its solution, after which the longest diagonal pair of the pack is played."""
+    boards = {puzzle.id: puzzle.board for puzzle in pack.puzzles}
+    best = (-1, pack.levels[0].stages[0], tuple[str, ...]())
+    for stage in (stage for level in pack.levels for stage in level.stages):
+        board = Board.parse(boards[stage.puzzle], pack.ruleset.rules()).with_adds(stage.adds)
+        for number, action in enumerate(stage.solution):
+            if action != "+" and "diagonal" in board.links(*parse_pair(action)):
+                i, j = parse_pair(action)
+                rows = j // board.width - i // board.width
+                if rows > best[0] and 18 <= board.active <= 40:
+                    best = (rows, stage, stage.solution[:number])
+            board = board.play(action)
+    return best[1:]
 
 
 if __name__ == "__main__":

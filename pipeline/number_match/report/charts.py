@@ -179,9 +179,9 @@ def curve(stages: pl.DataFrame, width: int) -> Chart:
     main = alt.layer(ground, names, target, interval, points, hover).properties(width=width - 60, height=height)
     most = max([1, *frame["adds"].to_list()])
     up = alt.Y("adds:Q", scale=alt.Scale(domain=[0, most]), axis=_axis("Adds", tickCount=min(most, 5), format="d"))
-    adds = base.mark_rect(fill=COLOURS["low"], stroke=COLOURS["card"], strokeWidth=0.5, aria=True).encode(
-        x=x, x2="to:Q", y=up, y2=alt.datum(0), description="say:N"
-    )
+    adds = base.mark_rect(
+        fill=COLOURS["low"], stroke=COLOURS["card"], strokeWidth=0.5 if last < 300 else 0, aria=True
+    ).encode(x=x, x2="to:Q", y=up, y2=alt.datum(0), description="say:N")
     strip = alt.layer(adds).properties(width=width - 60, height=56)
     return alt.vconcat(main, strip, spacing=10)
 
