@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import json
 import random
+import re
 import tomllib
 from collections.abc import Callable
+from fractions import Fraction
 from functools import cache
+from itertools import pairwise
+from math import floor
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +21,10 @@ import pytest
 from conftest import Command
 from number_match import calibrate as module
 from number_match.calibrate import GRID, Row, fit, fragment, read_telemetry
+from number_match.difficulty import blended, calibrated
 from number_match.errors import UserError
 from number_match.identity import canonical_id, puzzle_id
-from number_match.models import Pack, document_of, pack_text, parse_pack, seal
+from number_match.models import Pack, document_of, pack_text, parse_pack, read_pack, seal
 from number_match.players import Player, default_panel
 from number_match.rules import Board
 from number_match.simulate import simulate
@@ -283,3 +288,55 @@ def test_a_fragment_is_the_same_every_time() -> None:
     texts = {fragment(fit(a_pack(), rows_of_people()), a_pack(), "telemetry.csv") for _ in range(2)}
     assert len(texts) == 1
     assert document_of(a_pack())["pack_id"] in texts.pop()
+
+
+def test_a_calibrated_score_lies_on_the_lines_between_the_points() -> None:
+    """For ints and arrays alike, against exact arithmetic."""
+    points = ((0.0, 3.5), (2.5, 3.5), (10.0, 40.0), (33.3, 40.125), (100.0, 97.0))
+    given = np.concatenate([np.arange(0, 100_001, 37), [0, 2500, 10_000, 33_300, 100_000]])
+    whole = calibrated(given.astype(np.int64), points)
+    for score, got in zip(given.tolist(), whole.tolist(), strict=True):
+        (a, low), (b, high) = next(
+            (one, two) for one, two in pairwise(points) if round(one[0] * 1000) <= score <= round(two[0] * 1000)
+        )
+        start, end, bottom, top = (round(1000 * value) for value in (a, b, low, high))
+        exact = bottom + Fraction((top - bottom) * (score - start), end - start)
+        assert got == calibrated(score, points) == floor(exact + Fraction(1, 2))
+    assert calibrated(12_345, ()) == 12_345
+    assert blended([10_000, 30_000], [1, 3], ((0, 0), (100, 50))) == 12_500
+
+
+def test_a_run_takes_the_fragment_and_its_pack_says_so(command: Command, tmp_path: Path) -> None:
+    """Laid over a config; the pack verifies, and one with a broken calibration does not read."""
+    config, fitted, out = tmp_path / "tiny.toml", tmp_path / "calibrated.toml", tmp_path / "out"
+    config.write_text(
+        "[generate]\ncandidates = 60\n[[generate.families]]\nname = 'small'\ncells = [10, 16]\n"
+        "[rules]\nadds = [1, 3]\n[score]\nreport = {playouts = 400}\nselect = {playouts = 200}\n"
+        "[assemble]\nlevels = 1\nstages = 4\ntolerance = 30\ncurve = {kind = 'linear', start = 30, end = 60}\n"
+        "[run]\nengine = 'inline'\n"
+    )
+    fitted.write_text(
+        "[score]\nweights = {casual = 2, expert = 1}\n[score.calibration]\nkind = 'isotonic'\n"
+        "points = [[0, 10], [40, 30.5], [100, 95]]\n"
+    )
+    first = command("run", "-c", config, "-o", out)
+    assert first.code == 0, first.err
+    again = command("run", "-c", config, "-c", fitted, "-o", out)
+    assert again.code == 0, again.err
+    pack = read_pack(out / "pack.json")
+    assert pack.scoring.scale == ((0, 10), (40, 30.5), (100, 95))
+    for level in pack.levels:
+        for stage in level.stages:
+            rates = {name: one.passed[stage.adds] / one.playouts for name, one in stage.difficulty.players.items()}
+            blend = 100 * (1 - (2 * rates["casual"] + rates["expert"]) / 3)
+            assert stage.difficulty.score == pytest.approx(mapped(pack.scoring.scale, blend), abs=0.002)
+    assert command("verify", out / "pack.json").code == 0
+    text = (out / "pack.json").read_text()
+    broken = re.sub(r"\b40(\.0)?(,\s*30\.5)", r"0\2", text)
+    assert broken != text
+    (tmp_path / "broken.json").write_text(broken)
+    assert "rise from 0 to 100" in command("verify", tmp_path / "broken.json").complaint
+    fitted.write_text("[score.calibration]\npoints = [[0, 10], [40, 5], [100, 95]]\n")
+    complaint = command("run", "-c", config, "-c", fitted, "-o", out).complaint
+    assert "score.calibration.points" in complaint
+    assert "never fall" in complaint

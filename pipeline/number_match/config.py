@@ -208,11 +208,28 @@ class Band(Section):
 _BANDS = (("easy", 0.0), ("normal", 20.0), ("hard", 40.0), ("expert", 60.0))
 
 
+class Calibration(Section):
+    """A fit to telemetry, as `number-match calibrate` writes it: the score of people for blended scores of players."""
+
+    kind: Literal["logistic", "isotonic"] = "logistic"
+    points: Annotated[tuple[tuple[Points, Points], ...], Field(min_length=2)]
+
+    @model_validator(mode="after")
+    def _check(self) -> Calibration:
+        scores, values = zip(*self.points, strict=True)
+        if (scores[0], scores[-1]) != (0, 100) or any(a >= b for a, b in pairwise(scores)):
+            raise wrong("points", list(scores), "expected blended scores that rise from 0 to 100")
+        if any(a > b for a, b in pairwise(values)):
+            raise wrong("points", list(values), "expected scores of people that never fall")
+        return self
+
+
 class ScoreConfig(Section):
     """The players, how much they play, and what is made of it."""
 
     reference: Name = "casual"
     weights: dict[Name, Annotated[int, Field(ge=1, le=1_000_000)]] = Field(default_factory=dict)
+    calibration: Calibration | None = None
     panel: Annotated[tuple[Name, ...], Field(min_length=1)]
     players: dict[Name, Player]
     screen: Sampling = Sampling(playouts=400)
@@ -272,6 +289,11 @@ class ScoreConfig(Section):
     def blend(self) -> dict[str, int]:
         """The weight of each player whose pass rate makes the score: the reference alone unless `weights` says more."""
         return self.weights or {self.reference: 1}
+
+    @property
+    def scale(self) -> tuple[tuple[float, float], ...]:
+        """The points of the calibration; none when scores stay as they are."""
+        return self.calibration.points if self.calibration else ()
 
     @property
     def weakest(self) -> str:

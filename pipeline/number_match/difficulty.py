@@ -8,6 +8,7 @@ here.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
@@ -19,6 +20,8 @@ THOUSAND = 1000
 HARDEST = 100 * THOUSAND
 
 
+Points = Sequence[tuple[float, float]]
+"""A calibration: what blended scores become, by rising score; straight lines lie between."""
 Whole = TypeVar("Whole", int, "NDArray[np.int64]")
 
 
@@ -27,25 +30,42 @@ def failed(passed: Whole, playouts: Whole) -> Whole:
     return (2 * HARDEST * (playouts - passed) + playouts) // (2 * playouts)
 
 
-def blended(scores: Sequence[Whole], weights: Sequence[int]) -> Whole:
-    """The weighted mean of players' scores, rounded half up."""
+def blended(scores: Sequence[Whole], weights: Sequence[int], points: Points = ()) -> Whole:
+    """The weighted mean of players' scores, rounded half up, and then `calibrated`."""
     total = sum(weights)
     summed = scores[0] * weights[0]
     for score, weight in zip(scores[1:], weights[1:], strict=True):
         summed = summed + score * weight
-    return (2 * summed + total) // (2 * total)
+    return calibrated((2 * summed + total) // (2 * total), points)
 
 
-def score(counts: Mapping[str, tuple[Sequence[int], int]], adds: int, blend: Mapping[str, int]) -> int:
+def calibrated(score: Whole, points: Points) -> Whole:
+    """What a score in thousandths becomes by a calibration: straight lines between its points, rounded half up."""
+    knots = [(round(at * THOUSAND), round(value * THOUSAND)) for at, value in points]
+    if not knots:
+        return score
+    result = score * 0 + knots[0][1]
+    for (start, low), (end, high) in pairwise(knots):
+        length = end - start
+        inside = (score - start) * (score > start)
+        inside = inside - (inside - length) * (inside > length)
+        result = result + (2 * (high - low) * inside + length) // (2 * length)
+    return result
+
+
+def score(
+    counts: Mapping[str, tuple[Sequence[int], int]], adds: int, blend: Mapping[str, int], points: Points = ()
+) -> int:
     """The difficulty of a Stage in thousandths of a point.
 
     Args:
         counts: for each player, passed[a] for every allowance a, and the number of playouts.
         adds: the allowance of the Stage.
         blend: the weight of each player that counts.
+        points: the calibration, if there is one.
     """
     each = [failed(counts[name][0][adds], counts[name][1]) for name in blend]
-    return blended(each, list(blend.values()))
+    return blended(each, list(blend.values()), points)
 
 
 def band(value: int, bands: Iterable[tuple[str, float]]) -> str:

@@ -103,7 +103,7 @@ def pool(figures: Figures, config: Config, order: Order, players: Sequence[str],
         passed, playouts = counts_of(tables[player], have, allowances)
         each[player] = failed(passed, playouts[:, None])
     blend = score.blend
-    scores = blended([each[name] for name in blend], list(blend.values()))
+    scores = blended([each[name] for name in blend], list(blend.values()), score.scale)
     floor_player = config.assemble.constraints.floor_player or score.weakest
     early = have["needs_early_add"].fill_null(True).to_numpy()
     actions = None
@@ -135,7 +135,7 @@ def _with_known(made: Pool, config: Config, order: Order) -> Pool:
         players = item.stage.difficulty.players
         for adds in range(min(allowances, *(len(counts.passed) for counts in players.values()))):
             each = [failed(players[name].passed[adds], players[name].playouts) for name in config.score.blend]
-            scores[row, adds] = blended(each, list(config.score.blend.values()))
+            scores[row, adds] = blended(each, list(config.score.blend.values()), config.score.scale)
     zeros = np.zeros(len(known), dtype=np.int64)
     return replace(
         made,

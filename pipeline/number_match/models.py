@@ -12,11 +12,21 @@ import stat
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from hashlib import sha256
+from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any, Literal, NoReturn, TypeAlias, TypeVar
 
 import rfc8785
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue, StringConstraints, ValidationError
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    JsonValue,
+    StringConstraints,
+    ValidationError,
+    model_validator,
+)
 
 from number_match.errors import UserError
 from number_match.rules import MAX_ADDS, MAX_WIDTH, Ruleset
@@ -193,6 +203,21 @@ class Band(Record):
     from_: Annotated[Points, Field(alias="from")]
 
 
+class Calibration(Record):
+    """A fit of the players' blended score to what people did."""
+
+    kind: Key
+    points: Annotated[tuple[tuple[Points, Points], ...], Field(min_length=2)]
+    """What blended scores become, by blended scores that rise from 0 to 100; straight lines lie between."""
+
+    @model_validator(mode="after")
+    def _check(self) -> "Calibration":
+        scores = [score for score, _ in self.points]
+        if (scores[0], scores[-1]) != (0, 100) or any(a >= b for a, b in pairwise(scores)):
+            raise ValueError("blended scores that rise from 0 to 100 were expected")
+        return self
+
+
 class Scoring(Record):
     """How difficulty was measured: enough to play the panel again."""
 
@@ -201,8 +226,15 @@ class Scoring(Record):
     reference: Key
     weights: dict[Key, Positive] | None = None
     """How much each player's pass rate weighs in the score; the reference alone when not given."""
+    calibration: Calibration | None = None
+    """What is made of the blended score; it is the score when not given."""
     players: dict[Key, dict[str, JsonValue]]
     bands: Annotated[tuple[Band, ...], Field(min_length=1)]
+
+    @property
+    def scale(self) -> tuple[tuple[float, float], ...]:
+        """The points of the calibration; none when the blended score is the score."""
+        return self.calibration.points if self.calibration else ()
 
 
 class Assembly(Record):

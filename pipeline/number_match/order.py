@@ -106,6 +106,8 @@ def scoring_block(config: Config) -> models.Scoring:
     block: dict[str, object] = {"behaviour": SCORING_BEHAVIOUR, "seed": config.seed, "reference": score.reference}
     if score.weights:
         block["weights"] = dict(score.weights)
+    if score.calibration:
+        block["calibration"] = score.calibration.model_dump(mode="python")
     block["players"] = {name: score.players[name].model_dump(mode="json") for name in score.panel}
     block["bands"] = tuple(models.Band(name=band.name, from_=band.start) for band in score.bands)
     return models.Scoring.model_validate(block)

@@ -105,7 +105,7 @@ def _puzzle(row: Mapping[str, Any]) -> models.Puzzle:
 
 
 def _stage(config: Config, slot: Slot, adds: int, puzzle: str, counts: Counts, solution: Sequence[str]) -> models.Stage:
-    value = score(counts, adds, config.score.blend)
+    value = score(counts, adds, config.score.blend, config.score.scale)
     difficulty = models.Difficulty(
         score=value / THOUSAND,
         band=band(value, [(band.name, band.start) for band in config.score.bands]),

@@ -10,7 +10,7 @@ import polars as pl
 from number_match import models
 from number_match.assemble import Assembly, Pool
 from number_match.config import Config
-from number_match.difficulty import THOUSAND, band
+from number_match.difficulty import HARDEST, THOUSAND, band, calibrated
 from number_match.figures import Figures
 from number_match.order import Order
 from number_match.simulate import wilson
@@ -225,7 +225,8 @@ def _interval(stage: models.Stage, config: Config) -> tuple[float, float]:
         counts = stage.difficulty.players[name]
         low, high = wilson(counts.passed[stage.adds], counts.playouts)
         ends = [ends[0] + weight * (1 - high), ends[1] + weight * (1 - low)]
-    return tuple(round(min(100.0, max(0.0, 100 * end / sum(blend.values()))), 3) for end in ends)  # type: ignore[return-value]
+    scores = (min(HARDEST, max(0, round(HARDEST * end / sum(blend.values())))) for end in ends)
+    return tuple(calibrated(score, config.score.scale) / THOUSAND for score in scores)  # type: ignore[return-value]
 
 
 def _levels(pack: models.Pack, stages: pl.DataFrame) -> pl.DataFrame:

@@ -227,7 +227,7 @@ def _figures(place: Place, stage: Stage, puzzle: Puzzle | None, pack: Pack) -> I
     if stage.adds > measured or not set(blend) <= set(players):
         return
     measured_of = {name: (players[name].passed, players[name].playouts) for name in blend}
-    score = difficulty.score(measured_of, stage.adds, blend)
+    score = difficulty.score(measured_of, stage.adds, blend, pack.scoring.scale)
     if round(stage.difficulty.score * difficulty.THOUSAND) != score:
         yield place.finding("score", stage.difficulty.score, score / difficulty.THOUSAND)
     band = difficulty.band(score, [("", 0), *((band.name, band.from_) for band in pack.scoring.bands)])
