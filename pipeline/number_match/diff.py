@@ -9,10 +9,11 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from enum import StrEnum
+from itertools import pairwise
 
 from number_match.findings import printable
 from number_match.formats import DiffFormat
-from number_match.models import ClientPack, ClientStage, Pack, Puzzle, Stage, document_of
+from number_match.models import SAFE_INTEGER, ClientPack, ClientStage, Pack, Puzzle, Stage, document_of
 from number_match.shifts import Counts, beyond_noise
 
 AnyPack = Pack | ClientPack
@@ -142,7 +143,8 @@ def _places(old: AnyPack, new: AnyPack) -> Iterator[Change]:
     for stage, puzzle in gone.items():
         yield Change(Kind.removed, stage, puzzle, _words(before[puzzle].stage), "")
     kept = [puzzle for puzzle in after if puzzle in before]
-    steady = _steady([before[puzzle].number for puzzle in kept])
+    anchors = [i for i, puzzle in enumerate(kept) if before[puzzle].stage.id == after[puzzle].stage.id]
+    steady = _steady([before[puzzle].number for puzzle in kept], anchors)
     for position, puzzle in enumerate(kept):
         was, is_ = before[puzzle], after[puzzle]
         if position not in steady or was.level != is_.level:
@@ -156,22 +158,39 @@ def _words(stage: ClientStage) -> str:
     return f"{adds}, difficulty {stage.difficulty.score:g} ({stage.difficulty.band})"
 
 
-def _steady(numbers: Sequence[int]) -> set[int]:
-    """The positions of a longest rising subsequence: what kept its order while the others moved about it."""
-    tails: list[int] = []
-    ends: list[int] = []
-    before: list[int] = []
+def _steady(numbers: Sequence[int], anchors: Sequence[int]) -> set[int]:
+    """The positions of what kept its order while the rest moved about it.
+
+    `numbers` are the old places in the new order. `anchors`, positions whose Stage id is the same as before, keep their
+    order when they can; between them a longest rising subsequence of what fits there does.
+    """
+    rising = all(numbers[a] < numbers[b] for a, b in pairwise(anchors))
+    fixed = list(anchors) if rising else []
+    steady = set(fixed)
+    for left, right in pairwise([-1, *fixed, len(numbers)]):
+        low = numbers[left] if left >= 0 else -1
+        high = numbers[right] if right < len(numbers) else SAFE_INTEGER
+        between = [position for position in range(left + 1, right) if low < numbers[position] < high]
+        steady |= {between[i] for i in _longest_rise([numbers[position] for position in between])}
+    return steady
+
+
+def _longest_rise(numbers: Sequence[int]) -> list[int]:
+    """The positions of a longest rising subsequence of different numbers, last first (patience sorting)."""
+    tails: list[int] = []  # the smallest number that ends a rise of each length,
+    ends: list[int] = []  # its position,
+    before: list[int] = []  # and, for each position, the one before it in its rise
     for position, number in enumerate(numbers):
         length = bisect_left(tails, number)
-        tails[length:] = [number] if length == len(tails) else [number, *tails[length + 1 :]]
-        ends[length:] = [position] if length == len(ends) else [position, *ends[length + 1 :]]
+        tails[length : length + 1] = [number]
+        ends[length : length + 1] = [position]
         before.append(ends[length - 1] if length else -1)
-    steady: set[int] = set()
+    found: list[int] = []
     position = ends[-1] if ends else -1
     while position >= 0:
-        steady.add(position)
+        found.append(position)
         position = before[position]
-    return steady
+    return found
 
 
 def _stages(old: AnyPack, new: AnyPack) -> Iterator[Change]:

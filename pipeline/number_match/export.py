@@ -38,7 +38,7 @@ def export(
         else:
             _write_parquet(target, pack)
     except OSError as error:
-        raise UserError(f"{target}: cannot be written: {error.strerror}") from None
+        raise UserError(f"{target}: cannot be written: {error.strerror or error}") from None
     return target
 
 
