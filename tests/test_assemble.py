@@ -100,7 +100,7 @@ def test_levels_may_have_their_own_curve_allowance_and_families() -> None:
     assert [s.id for s in found] == ["L001-S01", "L001-S02", "L001-S03", "Boss-S01", "Boss-S02", "Boss-S03"]
     assert [s.target for s in found] == [0, 10_000, 20_000, 90_000, 85_000, 80_000]
     assert [s.adds for s in found] == [(1, 5)] * 3 + [(2, 2)] * 3
-    assert found[3].families == {"a"}
+    assert found[3].families == frozenset({"a"})
     assert slots(made, (1, 5), before=4)[0].id == "L005-S01"
 
 
@@ -178,6 +178,22 @@ def test_the_answer_does_not_depend_on_the_order_of_the_pool() -> None:
     second = assemble(wanted, shuffled, config())
     assert [made.puzzles[row] for row in rows(first)] == [shuffled.puzzles[row] for row in rows(second)]
     assert first.cost == second.cost
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 2**32), st.integers(20, 45), st.integers(0, 15), st.sampled_from([50, 2_000]))
+def test_looking_at_few_choices_loses_nothing(seed: int, number: int, spare: int, step: int) -> None:
+    """The same answer as from every choice at once, where slots want the same boards and few are left over."""
+    rng = np.random.default_rng(seed)
+    made = pool(rng.integers(0, 20, (number + spare, 2)) * step)
+    wanted = [slot(n, int(rng.integers(0, 10)) * step, (0, 1)) for n in range(number)]
+    few = assemble(wanted, made, config())
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("number_match.assemble._FEW", 1)
+        fewest = assemble(wanted, made, config())
+        patch.setattr("number_match.assemble._FEW", 1000)
+        every = assemble(wanted, made, config())
+    assert rows(few) == rows(fewest) == rows(every)
 
 
 def test_of_two_allowances_the_nearer_is_taken_and_of_equals_the_smaller() -> None:

@@ -19,7 +19,6 @@ import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,9 +26,6 @@ from numpy.typing import NDArray
 from number_match.config import AssembleConfig, Constraints, Curve, LevelConfig
 from number_match.difficulty import HARDEST, THOUSAND
 from number_match.rng import draw
-
-if TYPE_CHECKING:
-    from scipy.sparse import csr_array
 
 ASSEMBLY_BEHAVIOUR = 1
 _SAFE_BITS = 52  # sums of costs stay below 2**53, where a float64 holds every integer
@@ -164,6 +160,11 @@ class Pool:
     def row(self) -> dict[str, int]:
         """The row of each puzzle."""
         return {puzzle: row for row, puzzle in enumerate(self.puzzles)}
+
+    @functools.cached_property
+    def all_families(self) -> frozenset[str]:
+        """The names of the families."""
+        return frozenset(np.unique(self.families).tolist())
 
     @functools.cached_property
     def free(self) -> NDArray[np.bool_]:
@@ -305,16 +306,16 @@ class Assembly:
 def assemble(wanted: Sequence[Slot], pool: Pool, settings: AssembleConfig) -> Assembly:
     """The best puzzles for the slots under all constraints, by the config's method (see the top of this file)."""
     limit = round(settings.tolerance * THOUSAND)
-    chooser = Chooser(pool)
-    relaxed = _assign(wanted, chooser, limit, [_NONE] * len(wanted), [frozenset()] * len(wanted))
+    matching = Matching(wanted, Chooser(pool), limit)
+    relaxed = matching.solve()
     bound = sum(place.distance**2 for place in relaxed if place)
-    if settings.method == "milp" and None not in relaxed and any(_clashes(wanted, relaxed, pool, settings.constraints)):
+    if settings.method == "milp" and None not in relaxed and any(_clashes(relaxed, pool, settings.constraints)):
         from number_match.milp import solve_coupled
 
-        coupled = solve_coupled(wanted, chooser, limit, settings)
+        coupled = solve_coupled(wanted, matching.chooser, limit, settings)
         if coupled:
             return Assembly(tuple(coupled), bound, "milp", _changed(relaxed, coupled))
-    repaired = _repair(wanted, chooser, limit, settings.constraints, relaxed)
+    repaired = _repair(matching, settings.constraints, relaxed)
     return Assembly(tuple(repaired), bound, "repair", _changed(relaxed, repaired))
 
 
@@ -322,73 +323,166 @@ def _changed(before: Sequence[Place | None], after: Sequence[Place | None]) -> f
     return frozenset(number for number, (a, b) in enumerate(zip(before, after, strict=True)) if a != b)
 
 
-_NONE: Ints = np.zeros(0, dtype=np.int64)
+_FEW = 8
 
 
-def _assign(
-    wanted: Sequence[Slot], chooser: Chooser, limit: int, without: Sequence[Ints], barred: Sequence[frozenset[str]]
-) -> list[Place | None]:
-    """The minimum-cost assignment; where it cannot be full, as many slots as possible are filled, as well as possible.
+class Matching:
+    """The minimum-cost assignment of slots to what each may choose; choices can be taken away and all be solved again.
 
-    Of m slots each needs only its m cheapest choices: were a slot given a dearer one, at most m - 1 of the cheaper
-    ones would be taken by others, and moving to a free one would cost less.
+    Few choices of each slot are looked at: the nearest ones, until it is proved that no other can belong to the best
+    assignment. Of m slots none ever needs more than its m cheapest choices: were one given a dearer one, at most m - 1
+    of the cheaper ones would be taken by others, and moving to a free one would cost less.
     """
-    from scipy.sparse.csgraph import maximum_bipartite_matching
 
-    choices = []
-    for slot, rows, families in zip(wanted, without, barred, strict=True):
-        if families:
-            other = (slot.families or frozenset(chooser.pool.families.tolist())) - families
-            slot = slot.only(frozenset(other))
-        choices.append(chooser.nearest(slot, len(wanted), limit if slot.puzzle is None else HARDEST, rows))
-    if not any(len(options.rows) for options in choices):
-        return [None] * len(wanted)
-    columns, column = np.unique(np.concatenate([options.rows for options in choices]), return_inverse=True)
-    line = np.repeat(np.arange(len(wanted)), [len(options.rows) for options in choices])
-    squares = np.concatenate(
-        [options.distances**2 * (slot.puzzle is None) for slot, options in zip(wanted, choices, strict=True)]
+    def __init__(self, wanted: Sequence[Slot], chooser: Chooser, limit: int) -> None:
+        self.wanted, self.chooser, self.limit = list(wanted), chooser, limit
+        self._without: list[list[int]] = [[] for _ in wanted]  # rows that a slot may not have
+        self._barred: list[frozenset[str]] = [frozenset() for _ in wanted]
+        self._counts = [min(_FEW, len(wanted)) for _ in wanted]
+        self._options: list[Options | None] = [None for _ in wanted]
+
+    def forbid(self, number: int, row: int) -> None:
+        """Take a puzzle away from a slot."""
+        self._without[number].append(row)
+        self._options[number] = None
+
+    def bar(self, number: int, family: str) -> None:
+        """Take a family away from a slot."""
+        self._barred[number] |= {family}
+        self._options[number] = None
+
+    def price(self, number: int, family: str) -> int:
+        """The least distance that a slot would have without a family."""
+        slot = self._slot(number, self._barred[number] | {family})
+        distances = self.chooser.nearest(slot, 1, self.limit).distances
+        return int(distances.min()) if len(distances) else HARDEST
+
+    def _slot(self, number: int, barred: frozenset[str]) -> Slot:
+        slot = self.wanted[number]
+        if not barred:
+            return slot
+        return slot.only((slot.families or self.chooser.pool.all_families) - barred)
+
+    def _choices(self, number: int) -> Options:
+        options = self._options[number]
+        if options is None:
+            slot = self._slot(number, self._barred[number])
+            limit = self.limit if slot.puzzle is None else HARDEST
+            without = np.array(self._without[number], dtype=np.int64)
+            options = self._options[number] = self.chooser.nearest(slot, self._counts[number], limit, without)
+        return options
+
+    def _more(self, numbers: Iterable[int]) -> bool:
+        """Look at more choices of these slots; False when all that could matter are looked at already."""
+        grown = False
+        for number in numbers:
+            count = self._counts[number]
+            if len(self._choices(number).rows) >= count < len(self.wanted):
+                self._counts[number] = min(4 * count, len(self.wanted))
+                self._options[number] = None
+                grown = True
+        return grown
+
+    def solve(self) -> list[Place | None]:
+        """The best assignment; where it cannot be full, as many slots as possible are filled, as well as possible."""
+        everyone = range(len(self.wanted))
+        while True:
+            choices = [self._choices(number) for number in everyone]
+            rows = np.concatenate([options.rows for options in choices])
+            if not len(rows):
+                return [None for _ in everyone]
+            pinned = np.array([slot.puzzle is not None for slot in self.wanted])
+            lines = np.repeat(np.arange(len(choices)), [len(options.rows) for options in choices])
+            squares = np.concatenate([options.distances for options in choices]) ** 2 * ~pinned[lines]
+            columns, column = np.unique(rows, return_inverse=True)
+            most = (int(squares.max()) + 1) * len(choices)
+            bits = min(20, max(0, _SAFE_BITS - most.bit_length()))
+            graph = Graph((squares << bits) + _ties(self.wanted, self.chooser.pool, lines, rows, bits), lines, column)
+            matched = graph.cheapest(len(choices), len(columns))
+            if matched is None:
+                if self._more(everyone):
+                    continue
+                return self._places(choices, columns, _with_gaps(squares, lines, column, len(choices), len(columns)))
+            dearest = np.array([int(options.distances.max(initial=0)) for options in choices])
+            beyond = (dearest + 1) ** 2 << bits  # at least the cost of every choice that was not looked at
+            if not self._more(np.flatnonzero(graph.worth(matched, len(columns)) > beyond)):
+                return self._places(choices, columns, matched)
+
+    def _places(self, choices: Sequence[Options], columns: Ints, matched: Ints) -> list[Place | None]:
+        places: list[Place | None] = []
+        for options, chosen in zip(choices, matched, strict=True):
+            if chosen >= len(columns):
+                places.append(None)
+                continue
+            at = int(np.searchsorted(options.rows, columns[chosen]))
+            places.append(Place(int(options.rows[at]), int(options.adds[at]), int(options.distances[at])))
+        return places
+
+
+@dataclass(frozen=True)
+class Graph:
+    """What each line (a slot) may have of the columns (puzzles), an element an edge; costs are whole, 0 or more."""
+
+    costs: Ints
+    lines: Ints
+    columns: Ints
+
+    def cheapest(self, height: int, width: int) -> Ints | None:
+        """The column of each line in the full assignment of least cost; None when there is no full one.
+
+        scipy's dense solver (shortest augmenting paths) takes polynomial time whatever the costs. Its sparse one does
+        not: where many lines want the same few columns at nearly equal costs, its reduction phase lowers prices by the
+        small differences, one at a time.
+        """
+        from scipy.optimize import linear_sum_assignment
+
+        if height > width:
+            return None
+        matrix = np.full((height, width), np.inf)
+        matrix[self.lines, self.columns] = self.costs
+        try:
+            _, found = linear_sum_assignment(matrix)
+        except ValueError:  # infeasible
+            return None
+        return np.asarray(found, dtype=np.int64)
+
+    def worth(self, matched: Ints, width: int) -> Ints:
+        """What filling each line costs at the margin: the dual of the least-cost assignment `matched`.
+
+        A choice that was left out and costs at least that much cannot make the assignment better (linear programming
+        duality). Prices of columns begin at 0 and fall while some line would rather have that column than its own, as
+        in Bellman's and Ford's shortest paths; the price of a free column stays 0, since the assignment is optimal.
+        """
+        order = np.argsort(self.columns, kind="stable")
+        costs, lines, columns = self.costs[order], self.lines[order], self.columns[order]
+        starts = np.flatnonzero(np.diff(columns, prepend=-1))
+        own = np.zeros(len(matched), dtype=np.int64)
+        mine = columns == matched[lines]
+        own[lines[mine]] = costs[mine]
+        prices = np.zeros(width, dtype=np.int64)
+        while True:
+            worth = own - prices[matched]
+            lower = np.minimum(prices, np.minimum.reduceat(costs - worth[lines], starts))
+            if np.array_equal(lower, prices):
+                return worth
+            prices = lower
+
+
+def _with_gaps(squares: Ints, lines: Ints, columns: Ints, height: int, width: int) -> Ints:
+    """The best assignment where not all slots can be filled.
+
+    A column of its own stands for leaving a slot empty, dearer than all else together.
+    """
+    empty = min(height * (int(squares.max()) + 1), (1 << _SAFE_BITS) // height)
+    each = np.arange(height)
+    graph = Graph(
+        np.concatenate([squares, np.full(height, empty)]),
+        np.concatenate([lines, each]),
+        np.concatenate([columns, each + width]),
     )
-    most = int(squares.max())
-    shape = (len(wanted), len(columns))
-    full = bool(
-        np.all(maximum_bipartite_matching(_graph(np.ones(len(line)), line, column, shape), perm_type="column") >= 0)
-    )
-    if full:
-        bits = min(20, max(0, _SAFE_BITS - (len(wanted) * (most + 1)).bit_length()))
-        ties = _ties(wanted, chooser.pool, line, np.concatenate([options.rows for options in choices]), bits)
-        matched = _cheapest(_graph((squares << bits) + ties + 1, line, column, shape))
-    else:  # one column of its own stands for leaving a slot empty, dearer than all else together
-        empty = min(len(wanted) * (most + 1) + 1, (1 << _SAFE_BITS) // len(wanted))
-        matched = _cheapest(
-            _graph(
-                np.concatenate([squares + 1, np.full(len(wanted), empty)]),
-                np.concatenate([line, np.arange(len(wanted))]),
-                np.concatenate([column, np.arange(len(wanted)) + len(columns)]),
-                (len(wanted), len(columns) + len(wanted)),
-            )
-        )
-    places: list[Place | None] = []
-    for options, chosen in zip(choices, matched, strict=True):
-        if chosen >= len(columns):
-            places.append(None)
-            continue
-        at = int(np.searchsorted(options.rows, columns[chosen]))
-        places.append(Place(int(options.rows[at]), int(options.adds[at]), int(options.distances[at])))
-    return places
-
-
-def _graph(costs: NDArray[np.generic], lines: Ints, columns: Ints, shape: tuple[int, int]) -> csr_array:
-    from scipy.sparse import csr_array
-
-    return csr_array((costs.astype(np.float64), (lines, columns)), shape=shape)
-
-
-def _cheapest(graph: csr_array) -> Ints:
-    """The column of each row in the full matching of least weight, which must exist; weights are above 0."""
-    from scipy.sparse.csgraph import min_weight_full_bipartite_matching
-
-    lines, columns = min_weight_full_bipartite_matching(graph)
-    return np.asarray(columns[np.argsort(lines)], dtype=np.int64)
+    found = graph.cheapest(height, width + height)
+    assert found is not None
+    return found
 
 
 def _ties(wanted: Sequence[Slot], pool: Pool, lines: Ints, rows: Ints, bits: int) -> Ints:
@@ -413,7 +507,7 @@ class Clash:
     family: str | None = None
 
 
-def _clashes(wanted: Sequence[Slot], places: Sequence[Place | None], pool: Pool, rules: Constraints) -> Iterator[Clash]:
+def _clashes(places: Sequence[Place | None], pool: Pool, rules: Constraints) -> Iterator[Clash]:
     """What the couplings have against an assignment, from the first Stage on."""
     if rules.near_duplicates and rules.near_duplicates.distance > 0:
         near = rules.near_duplicates
@@ -423,53 +517,37 @@ def _clashes(wanted: Sequence[Slot], places: Sequence[Place | None], pool: Pool,
             if filled[b] - filled[a] <= near.window:
                 yield Clash((filled[a], filled[b]))
     if rules.family_in_row:
+        families = [str(pool.families[place.row]) if place else None for place in places]
         start = 0
-        for number in range(1, len(places) + 1):
-            here = _family(places, pool, number) if number < len(places) else None
-            if here is None or here != _family(places, pool, start):
-                start = number
-            elif number - start == rules.family_in_row:
-                yield Clash(tuple(range(start, number + 1)), here)
-                start = number + 1 if number + 1 < len(places) else number
+        for family, group in itertools.groupby(families):
+            length = sum(1 for _ in group)
+            if family:  # in every `family_in_row` + 1 Stages one has to change, which also parts the rest
+                for first in range(start, start + length - rules.family_in_row, rules.family_in_row + 1):
+                    yield Clash(tuple(range(first, first + rules.family_in_row + 1)), family)
+            start += length
 
 
-def _family(places: Sequence[Place | None], pool: Pool, number: int) -> str | None:
-    place = places[number]
-    return str(pool.families[place.row]) if place else None
-
-
-def _repair(
-    wanted: Sequence[Slot], chooser: Chooser, limit: int, rules: Constraints, places: list[Place | None]
-) -> list[Place | None]:
-    """Assign anew until nothing clashes. Every round takes a choice away from some slot, so there is an end to it."""
-    without: list[Ints] = [_NONE] * len(wanted)
-    barred: list[frozenset[str]] = [frozenset()] * len(wanted)
-    while clashes := list(_clashes(wanted, places, chooser.pool, rules)):
+def _repair(matching: Matching, rules: Constraints, places: list[Place | None]) -> list[Place | None]:
+    """Solve again until nothing clashes. Every round takes a choice away from some slot, so there is an end to it."""
+    wanted = matching.wanted
+    while clashes := list(_clashes(places, matching.chooser.pool, rules)):
         for clash in clashes:
             movable = [number for number in clash.slots if wanted[number].puzzle is None]
-            if not movable:
-                for number in clash.slots[1:]:
-                    places[number] = None
-                return places
+            if not movable:  # pinned so: the designer's word counts for more
+                continue
             if clash.family is None:
-                number = movable[-1]
-                place = places[number]
+                place = places[movable[-1]]
                 assert place is not None
-                without[number] = np.append(without[number], place.row)
+                matching.forbid(movable[-1], place.row)
             else:
-                number = min(movable, key=lambda n: (_price(wanted[n], chooser, limit, barred[n] | {clash.family}), n))
-                barred[number] |= {clash.family}
-        places = _assign(wanted, chooser, limit, without, barred)
+                family = clash.family
+                matching.bar(min(movable, key=lambda number: (matching.price(number, family), number)), family)
+        if all(wanted[number].puzzle for clash in clashes for number in clash.slots):
+            break
+        places = matching.solve()
         if None in places:
             break
     return places
-
-
-def _price(slot: Slot, chooser: Chooser, limit: int, families: frozenset[str | None]) -> int:
-    """The least distance for a slot without these families."""
-    other = frozenset((slot.families or frozenset(chooser.pool.families.tolist())) - families)
-    distances = chooser.nearest(slot.only(other), 1, limit).distances
-    return int(distances.min()) if len(distances) else HARDEST
 
 
 def class_rows(boards: Iterable[str]) -> NDArray[np.int8]:

@@ -47,7 +47,7 @@ def _choices(slot: Slot, chooser: Chooser, limit: int) -> list[Place]:
     """The nearest few puzzles of a slot, and the nearest few of each family."""
     kinds: list[frozenset[str] | None] = [slot.families]
     if slot.puzzle is None:
-        kinds += [frozenset({name}) for name in sorted(slot.families or set(chooser.pool.families.tolist()))]
+        kinds += [frozenset({name}) for name in sorted(slot.families or chooser.pool.all_families)]
     found: dict[int, Place] = {}
     for families in kinds:
         options = chooser.nearest(slot.only(families), _CHOICES, limit if slot.puzzle is None else HARDEST)
