@@ -1,4 +1,5 @@
-"""Candidates: the same board in whatever shard, of the family that was asked for; files of boards read as users write them."""
+"""Candidates: the same board in whatever shard, of the family that was asked for; files of boards read as users
+write them."""
 
 from collections import Counter
 from pathlib import Path
@@ -61,7 +62,9 @@ def test_digits_come_by_weight() -> None:
 def test_other_seeds_and_families_give_other_boards() -> None:
     one = random_boards(ANY, ANY.sizes, range(50), VEYRA_1, 1)["board"].to_list()
     large_seed = random_boards(ANY, ANY.sizes, range(50), VEYRA_1, 1 + 2**32)["board"].to_list()
-    renamed = random_boards(ANY.model_copy(update={"name": "other"}), ANY.sizes, range(50), VEYRA_1, 1)["board"].to_list()
+    renamed = random_boards(ANY.model_copy(update={"name": "other"}), ANY.sizes, range(50), VEYRA_1, 1)[
+        "board"
+    ].to_list()
     assert len({*one, *large_seed, *renamed}) == 150
 
 
