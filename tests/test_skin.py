@@ -7,6 +7,8 @@ from itertools import product
 
 import pytest
 
+from number_match.config import Family
+from number_match.generate import random_boards
 from number_match.identity import canonical_id
 from number_match.players import default_panel
 from number_match.rules import Board, named
@@ -78,3 +80,18 @@ def test_sums_are_harder_to_see() -> None:
         return sum(figures.passed[2] for figures in played)
 
     assert passed(1.0) > passed(0.0) + 100
+
+
+def test_a_family_can_ask_for_a_share_of_equal_pairs() -> None:
+    """The candidates are those of the family without that wish, in other digits."""
+    plain = Family.model_validate({"name": "some", "cells": (27, 36)})
+    equal = plain.model_copy(update={"equal_pairs": 0.9})
+    tables = [random_boards(family, family.sizes, range(40), named(), seed=5) for family in (plain, equal)]
+    assert tables[0]["canonical"].to_list() == tables[1]["canonical"].to_list()
+
+    def mean_share(texts: list[str]) -> float:
+        shares = [equal_share(Board.parse(text)) for text in texts]
+        return float(sum(share for share in shares if share is not None) / len(shares))
+
+    assert mean_share(tables[0]["board"].to_list()) < 0.7
+    assert mean_share(tables[1]["board"].to_list()) > 0.85

@@ -112,13 +112,16 @@ class Family(Section):
         1,
     ) * 9
     parity: Literal["any", "even"] = "any"
+    equal_pairs: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)] | None = None
+    """The share of the opening pairs that are two equal digits, which are seen more easily than a sum of 10; digits are
+    swapped within their classes for it, and that leaves the puzzle as it is. None: as the digits fall."""
     share: Annotated[int, Field(ge=1, le=1_000_000)] = 1
     file: Annotated[str, Field(min_length=1)] | None = None
 
     @model_validator(mode="after")
     def _check(self) -> Family:
         if self.file is not None:
-            for key in ("cells", "digits", "parity", "share"):
+            for key in ("cells", "digits", "parity", "equal_pairs", "share"):
                 if key in self.model_fields_set and getattr(self, key) != type(self).model_fields[key].default:
                     raise wrong(key, getattr(self, key), "expected nothing beside file, which gives the boards")
             return self

@@ -18,6 +18,7 @@ from number_match.errors import UserError
 from number_match.identity import canonical_id, puzzle_id, stream_keys
 from number_match.rng import below, draw
 from number_match.rules import Board, NotationError, Ruleset
+from number_match.skin import reskinned
 
 GENERATOR_BEHAVIOUR = 1
 
@@ -37,7 +38,8 @@ def random_boards(family: Family, sizes: Sequence[int], numbers: range, ruleset:
     """Candidates of a random family: its digits by weight, at one of `sizes` numbers of cells, all equally likely.
 
     With parity `even`, boards are drawn again until every class has an even number of cells: that keeps the
-    probabilities of the boards that remain as the weights have them, and takes 16 tries or fewer on average.
+    probabilities of the boards that remain as the weights have them, and takes 16 tries or fewer on average. With
+    `equal_pairs`, digits are then swapped within their classes (see `skin.py`).
 
     Returns:
         A table of `SCHEMA`, one row a number.
@@ -48,7 +50,8 @@ def random_boards(family: Family, sizes: Sequence[int], numbers: range, ruleset:
     for size in np.unique(chosen):
         rows = np.flatnonzero(chosen == size)
         for row, digits in zip(rows, _digits(family, keys[rows], int(size)), strict=True):
-            boards[row] = Board(tuple(digits.tolist()), 0, ruleset)
+            board = Board(tuple(digits.tolist()), 0, ruleset)
+            boards[row] = board if family.equal_pairs is None else reskinned(board, family.equal_pairs, seed)
     return _table(family.name, numbers, [board for board in boards if board is not None])
 
 
