@@ -130,6 +130,17 @@ def status(folder: Annotated[Path, typer.Argument(metavar="DIR", help="A run fol
     run(config, dry_run=True, say=typer.echo)
 
 
+@app.command(rich_help_panel=PANEL)
+def explain(
+    pack: Annotated[Path, typer.Argument(metavar="PACK", help="A pack; in its run folder it knows more.")],
+    stage: Annotated[str, typer.Argument(metavar="STAGE", help="The id of a Stage, such as L003-S05.")],
+) -> None:
+    """Say why a puzzle stands where it stands, and what else could."""
+    from number_match import explain
+
+    typer.echo(explain.explain(pack, stage))
+
+
 @app.command(name="config", rich_help_panel=PANEL)
 def show_config(config: Files, settings: Settings = None) -> None:
     """Print the resolved config, every default filled in, as JSON."""

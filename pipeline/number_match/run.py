@@ -128,7 +128,9 @@ def run(config: Config, *, until: str = "run", dry_run: bool = False, say: Say, 
     store = Store(folder_of(config))
     if until == "run" and is_done(config, store):
         say(f"{store.folder}: nothing to do; pack.json and reports are what this config makes (kept)")
-        return
+        if not dry_run:
+            return
+        until = "score"  # the shards behind it can still be told about
     plan = Plan(config, store.folder)
     if dry_run:
         with open_engine(config.run) as engine:
@@ -143,7 +145,9 @@ def run(config: Config, *, until: str = "run", dry_run: bool = False, say: Say, 
         except CannotFill as problem:
             this.record("unfilled")
             if store.path("pack.json").exists():
-                raise CannotFill(f"{problem}\n{store.path('pack.json')} is still the one of an earlier config") from None
+                raise CannotFill(
+                    f"{problem}\n{store.path('pack.json')} is still the one of an earlier config"
+                ) from None
             raise
         except BaseException:
             with suppress(OSError):  # a full disk must not hide what stopped the run
@@ -254,8 +258,8 @@ class Run:
                 for _ in self._made([self._damaged(damage)]):
                     pass
 
-    def _reasons(self, missing: Iterable[Job]) -> list[str]:
-        """Why shards are made although there were some in their place: the keys that changed."""
+    def _reasons(self, missing: Iterable[Job]) -> dict[str, int]:
+        """Why shards are stale that have others in their place, the keys that changed, and how many for each reason."""
         reasons: Counter[str] = Counter()
         stored: dict[str, list[str]] = {}
         for job in missing:
@@ -268,7 +272,7 @@ class Run:
             if old:
                 changes = min((differences(what, job.request.what) for what in old), key=len)
                 reasons["; ".join(changes) or "damaged"] += 1
-        return [f"{reason} ({count})" if count > 1 else reason for reason, count in reasons.most_common(5)]
+        return dict(reasons.most_common())
 
     def _warm_up(self, jobs: Sequence[Job]) -> None:
         """Compile what the workers need, here and once, before they start."""
@@ -297,10 +301,10 @@ class Run:
                 return
             try:
                 if self.dry and any(not self._holds(job.request) for job in self.jobs.values()):
-                    raise MoreToDo
+                    raise MoreToDo("")
                 problem = self._attempt(batches)
-            except MoreToDo:
-                self._rest()
+            except MoreToDo as more:
+                self._rest(str(more))
                 return
             if problem is None:
                 return
@@ -315,16 +319,18 @@ class Run:
             )
             batches += added
 
-    def _rest(self) -> None:
-        """What a dry run says about work that depends on results."""
+    def _rest(self, known: str) -> None:
+        """What a dry run says about work that depends on results; `known` is the last stream that it could count."""
         assemble, score = self.config.assemble, self.config.score
         stages = assemble.levels * assemble.stages
         most = min(stages * assemble.shortlist * 8, self.config.generate.candidates + assemble.topup.budget)
-        self.say(
-            f"then as needed, at most: {assemble.topup.budget} more candidates; select playouts for {most} boards × "
-            f"{len(self.plan.players)} players; report playouts for {stages} boards × {len(score.panel)} players; "
-            "assembly"
-        )
+        parts = []
+        if known != "report":
+            if assemble.topup.budget:
+                parts.append(f"{assemble.topup.budget} more candidates")
+            parts.append(f"select playouts for {most} boards × {len(self.plan.players)} players")
+            parts.append(f"report playouts for {stages} boards × {len(score.panel)} players")
+        self.say("then " + (f"as needed, at most: {'; '.join(parts)}; then " if parts else "") + "assembly")
 
     def _shards(self, batches: Sequence[Batch], until: str) -> None:
         """generate, validate and the screen, as far as wanted."""
@@ -347,7 +353,8 @@ class Run:
         figures = self._figures(batches)
         screened = pool(figures, self.config, self.order, self.plan.players, "screen")
         wanted = self.order.wanted
-        self.say(outlook.chart(wanted, screened))
+        if not self.dry:
+            self.say(outlook.chart(wanted, screened))
         tolerance = round(self.config.assemble.tolerance * THOUSAND)
         hopeless = outlook.unreachable(wanted, screened, tolerance)
         if hopeless:
@@ -429,7 +436,7 @@ class Run:
                 )
         if missing:
             if self.dry:
-                raise MoreToDo
+                raise MoreToDo(stream)
             self.make("score", missing, f"score ({stream})")
             for job in missing:
                 assert isinstance(job, PlayJob)
@@ -480,11 +487,14 @@ class Problem:
     aims: Mapping[tuple[str, int], int]
 
 
-def _summary(title: str, jobs: Sequence[Job], missing: Sequence[Job], reasons: Sequence[str]) -> str:
+def _summary(title: str, jobs: Sequence[Job], missing: Sequence[Job], reasons: Mapping[str, int]) -> str:
     text = f"{title}: {len(jobs) - len(missing)} shards kept"
+    stale = sum(reasons.values())
     if missing:
         text += f", {len(missing)} to make ({sum(job.boards for job in missing)} boards)"
-    return text + "".join(f"\n    {reason}" for reason in reasons)
+    if stale:
+        text += f": {stale} stale, {len(missing) - stale} missing"
+    return text + "".join(f"\n    {reason} ({count})" for reason, count in list(reasons.items())[:5])
 
 
 def _label(name: str) -> str:

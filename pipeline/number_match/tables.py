@@ -33,6 +33,8 @@ PUZZLES = pl.Schema(
         "stream": pl.String(),  # the best stream that its scores come from: screen or select
         "playouts": pl.Int64(),  # of the reference player, in that stream
         "scores": pl.List(pl.Float64),  # difficulty by allowance, from 0, in points
+        "floor": pl.List(pl.Float64),  # pass rate of the floor player, by allowance, in per cent; null without a floor
+        "median_actions": pl.Int64(),  # of the reference player, -1 when it never clears the board; null when not asked
         "stage": pl.String(),  # where it stands; null when it is not used
     }
 )
@@ -139,8 +141,13 @@ def _puzzles(config: Config, pack: models.Pack, pools: Sequence[Pool], figures: 
     scored = []
     for stream, pool in zip(("select", "screen"), pools, strict=True):
         points = pl.DataFrame(
-            {"puzzle": list(pool.puzzles), "scores": (pool.scores / THOUSAND).tolist()},
-            schema={"puzzle": pl.String, "scores": pl.List(pl.Float64)},
+            {
+                "puzzle": list(pool.puzzles),
+                "scores": (pool.scores / THOUSAND).tolist(),
+                "floor": [None] * len(pool) if pool.floor is None else (pool.floor / THOUSAND).tolist(),
+                "median_actions": [None] * len(pool) if pool.actions is None else pool.actions.tolist(),
+            },
+            schema={name: PUZZLES[name] for name in ("puzzle", "scores", "floor", "median_actions")},
         )
         counted = figures.streams[stream][player].unique("puzzle", keep="first").select("puzzle", "playouts")
         scored.append(points.join(counted, on="puzzle", how="inner").with_columns(pl.lit(stream).alias("stream")))

@@ -1,0 +1,285 @@
+"""Why a puzzle stands where it stands: a pack, a Stage and the run's tables come in, text for a designer goes out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from number_match import models
+from number_match.assemble import Pool, Slot, alternatives, slots
+from number_match.config import AssembleConfig, with_tuples
+from number_match.difficulty import HARDEST, THOUSAND
+from number_match.errors import UserError
+from number_match.simulate import wilson
+from number_match.store import Store
+
+_NEAREST = 5
+
+
+def explain(path: Path, stage_id: str) -> str:
+    """What is known about a Stage: target and result, its puzzle's way here, what bound, and the nearest alternatives.
+
+    The alternatives and the history come from the run folder that the pack lies in, when it is one.
+
+    Raises:
+        UserError: the pack cannot be read, or has no such Stage.
+    """
+    pack = models.read_pack(path)
+    stages = {stage.id: (level, stage) for level in pack.levels for stage in level.stages}
+    if stage_id not in stages:
+        ids = list(stages)
+        raise UserError(f"{path}: there is no Stage {stage_id}; expected one of {ids[0]} … {ids[-1]}")
+    level, stage = stages[stage_id]
+    puzzle = next(puzzle for puzzle in pack.puzzles if puzzle.id == stage.puzzle)
+    difficulty = stage.difficulty
+    lines = [
+        f"{stage.id} of {path}, Level {level.id} “{level.title}”",
+        f"  target {difficulty.target:g}, achieved {difficulty.score:g} ({difficulty.band}), "
+        f"distance {difficulty.score - difficulty.target:+.3f}; allowance {stage.adds}",
+        f"  puzzle {puzzle.id} {puzzle.board}, family {puzzle.family}, min Adds {_interval(puzzle.min_adds)}, "
+        f"par {_interval(puzzle.par)}",
+        *_players(stage),
+    ]
+    store = Store(path.parent)
+    table, report = store.read_report("puzzles"), store.read_report("stages")
+    slot = _slot(pack, stage_id)
+    if slot:
+        lines.append(f"  asked for: {_wishes(slot)}")
+    if table is None or report is None or stage_id not in report["stage"].to_list():
+        return "\n".join([*lines, "  no run folder beside the pack: neither history nor alternatives"])
+    lines += _history(pack, table, report.row(by_predicate=pl.col("stage") == stage_id, named=True))
+    return "\n".join([*lines, *_alternatives(slot, stage, table)]) if slot else "\n".join(lines)
+
+
+def _interval(bounds: models.Interval | None) -> str:
+    if bounds is None:
+        return "not known"
+    return f"{bounds.lower}" if bounds.lower == bounds.upper else f"{bounds.lower} to {bounds.upper}"
+
+
+def _players(stage: models.Stage) -> list[str]:
+    lines = []
+    for name, counts in stage.difficulty.players.items():
+        passed, playouts = counts.passed[stage.adds], counts.playouts
+        low, high = wilson(passed, playouts)
+        lines.append(f"    {name:<12}{passed / playouts:7.1%}   (95%: {low:.1%} to {high:.1%})")
+    return lines
+
+
+def _slot(pack: models.Pack, stage_id: str) -> Slot | None:
+    """The slot that the pack's assembly block describes; None for a Stage of an earlier pack."""
+    block = models.document_of(pack.assembly)
+    fields = {key: value for key, value in block.items() if key in AssembleConfig.model_fields}
+    config = AssembleConfig.model_validate(with_tuples(fields))
+    adds = config.adds or (0, 0)
+    return next((slot for slot in slots(config, adds, block.get("levels_before", 0)) if slot.id == stage_id), None)
+
+
+def _wishes(slot: Slot) -> str:
+    low, high = slot.adds
+    wishes = [f"{low} to {high} Adds" if low < high else f"{low} Adds"]
+    if slot.slack:
+        wishes.append(f"{slot.slack} more than min Adds")
+    if slot.families:
+        wishes.append("family " + " or ".join(sorted(slot.families)))
+    if slot.floor:
+        wishes.append(f"the weakest player passes at least {slot.floor / THOUSAND:g}%")
+    if not slot.early_add:
+        wishes.append("no early Add needed")
+    if slot.max_par:
+        wishes.append(f"par at most {slot.max_par}")
+    if slot.max_actions:
+        wishes.append(f"median actions at most {slot.max_actions}")
+    return ", ".join(wishes)
+
+
+def _history(pack: models.Pack, table: pl.DataFrame, stage: dict[str, Any]) -> list[str]:
+    """The puzzle's way from the seed to the slot."""
+    found = table.filter(pl.col("puzzle") == stage["puzzle"])
+    if not found.height:
+        return ["  the puzzle comes from an earlier pack"]
+    row = found.row(0, named=True)
+    where = "the base pool" if row["round"] == 0 else f"round {row['round']} of more candidates"
+    lines = [
+        f"  history: candidate {row['number']} of family {row['family']} (seed {pack.generator.seed}, {where}); "
+        f"clearable after {row['nodes']} nodes",
+        f"    {row['stream']} {stage['select']:g} decided, report {stage['score']:g} is printed",
+    ]
+    if stage["pinned"]:
+        lines.append("    pinned here, whatever its distance")
+    if stage["moved"]:
+        lines.append("    a coupling between Stages (near-duplicates, families in a row) kept the first choice away")
+    return lines
+
+
+def _alternatives(slot: Slot, stage: models.Stage, table: pl.DataFrame) -> list[str]:
+    pool = _pool(table)
+    placed = table.filter(pl.col("stage").is_not_null()).select("puzzle", "stage")
+    used = {pool.row[puzzle]: where for puzzle, where in placed.iter_rows()}
+    used.pop(pool.row.get(stage.puzzle, -1), None)
+    others = (item for item in alternatives(slot, pool, _NEAREST + 1, used) if item.puzzle != stage.puzzle)
+    found = list(others)[:_NEAREST]
+    lines = [f"  nearest alternatives (by {' and '.join(_streams(table))} playouts):"]
+    for item in found:
+        why = item.hindered or "free; further away, or not measured so near when the assembly decided"
+        lines.append(
+            f"    {item.puzzle} +{item.adds}
+             {item.score
+            /
+           
+           
+        
+         
+          
+           
+            THOUSAND:7.3f}
+            
+            
+            
+            
+             {item.distance
+            /
+           
+           
+        
+         
+          
+           
+        
+         
+          
+           
+        
+         
+          
+           
+        
+         
+          
+           
+         
+          
+           
+            THOUSAND:6.3f}
+          
+           
+          
+           
+          
+           
+          
+           
+          
+           
+          
+           
+          
+           
+          
+           
+            away
+            
+            
+          
+           
+          
+           
+          
+           
+          
+           
+          
+           
+          
+           
+          
+           
+          
+           
+          
+           
+          
+           
+         
+          
+           
+            {why}"
+      
+       
+      
+       
+      
+       
+      
+       
+      
+       
+      
+       
+      
+       
+      
+       
+        )
+    return lines
+
+
+
+
+
+ d de
+ def _streams(tabl
+_streams(t
+_streams(ta _streams(tab _streams(ta
+_streams(tab _streams(tabl _streams(table _streams(tabl _streams(table _streams(table: pl.DataFrame) ->
+Sequence[str Sequence[st Sequence[st Sequence[st Sequence[st Sequence[st
+Sequence[str Sequence[str Sequence[str Sequence[st Sequence[s Sequence[
+Sequence[s Sequence[st Sequence[str Sequence[str] Sequence[str]:
+   
+   
+   
+    return sorted(table["stream"].drop_nulls().unique().to_list(),
+    reverse=True)
+
+
+d
+de def _pool(table: pl.DataFrame) ->
+Pool:
+    """The pool as the run's table of puzzles has it."""
+   
+   
+    known = table.filter(pl.col("scores").is_not_null())
+
+    def thousandths(name:
+    str) -> np.ndarray[Any, np.dtype[np.int64]] | None:
+        values = known[name].to_list()
+        return None if None in
+        values else np.rint(np.array(values, dtype=np.float64) * THOUSAND).astype(np.int64)
+
+   
+   
+    scores = thousandths("scores")
+    actions = known["median_actions"]
+   
+   
+    return Pool(
+        puzzles=known["puzzle"].to_list(),
+        boards=known["board"].to_list(),
+        families=known["family"].to_numpy().astype(np.str_),
+        min_adds=known["min_adds_upper"].to_numpy().astype(np.int64),
+        par=known["par_upper"].fill_null(2**31).to_numpy().astype(np.int64),
+        early=known["needs_early_add"].fill_null(True).to_numpy().astype(bool),
+        scores=np.full((0, 1), HARDEST) if scores is None else scores,
+        floor=thousandths("floor"),
+        actions=None if actions.null_count() else actions.to_numpy().astype(np.int64),
+    )
+
+
+
+
+
+
