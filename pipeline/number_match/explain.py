@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from number_match import models
 from number_match.assemble import Pool, Slot, alternatives, slots
@@ -122,150 +122,25 @@ def _alternatives(slot: Slot, stage: models.Stage, table: pl.DataFrame) -> list[
     used = {pool.row[puzzle]: where for puzzle, where in placed.iter_rows()}
     used.pop(pool.row.get(stage.puzzle, -1), None)
     others = (item for item in alternatives(slot, pool, _NEAREST + 1, used) if item.puzzle != stage.puzzle)
-    found = list(others)[:_NEAREST]
-    lines = [f"  nearest alternatives (by {' and '.join(_streams(table))} playouts):"]
-    for item in found:
+    streams = sorted(table["stream"].drop_nulls().unique().to_list(), reverse=True)
+    lines = [f"  nearest alternatives (by {' and '.join(streams)} playouts):"]
+    for item in list(others)[:_NEAREST]:
         why = item.hindered or "free; further away, or not measured so near when the assembly decided"
-        lines.append(
-            f"    {item.puzzle} +{item.adds}
-             {item.score
-            /
-           
-           
-        
-         
-          
-           
-            THOUSAND:7.3f}
-            
-            
-            
-            
-             {item.distance
-            /
-           
-           
-        
-         
-          
-           
-        
-         
-          
-           
-        
-         
-          
-           
-        
-         
-          
-           
-         
-          
-           
-            THOUSAND:6.3f}
-          
-           
-          
-           
-          
-           
-          
-           
-          
-           
-          
-           
-          
-           
-          
-           
-            away
-            
-            
-          
-           
-          
-           
-          
-           
-          
-           
-          
-           
-          
-           
-          
-           
-          
-           
-          
-           
-          
-           
-         
-          
-           
-            {why}"
-      
-       
-      
-       
-      
-       
-      
-       
-      
-       
-      
-       
-      
-       
-      
-       
-        )
+        score, distance = item.score / THOUSAND, item.distance / THOUSAND
+        lines.append(f"    {item.puzzle} +{item.adds}  {score:7.3f}  {distance:6.3f} away   {why}")
     return lines
 
 
-
-
-
- d de
- def _streams(tabl
-_streams(t
-_streams(ta _streams(tab _streams(ta
-_streams(tab _streams(tabl _streams(table _streams(tabl _streams(table _streams(table: pl.DataFrame) ->
-Sequence[str Sequence[st Sequence[st Sequence[st Sequence[st Sequence[st
-Sequence[str Sequence[str Sequence[str Sequence[st Sequence[s Sequence[
-Sequence[s Sequence[st Sequence[str Sequence[str] Sequence[str]:
-   
-   
-   
-    return sorted(table["stream"].drop_nulls().unique().to_list(),
-    reverse=True)
-
-
-d
-de def _pool(table: pl.DataFrame) ->
-Pool:
+def _pool(table: pl.DataFrame) -> Pool:
     """The pool as the run's table of puzzles has it."""
-   
-   
     known = table.filter(pl.col("scores").is_not_null())
 
-    def thousandths(name:
-    str) -> np.ndarray[Any, np.dtype[np.int64]] | None:
+    def thousandths(name: str) -> NDArray[np.int64] | None:
         values = known[name].to_list()
-        return None if None in
-        values else np.rint(np.array(values, dtype=np.float64) * THOUSAND).astype(np.int64)
+        return None if None in values else np.rint(np.array(values, dtype=np.float64) * THOUSAND).astype(np.int64)
 
-   
-   
     scores = thousandths("scores")
     actions = known["median_actions"]
-   
-   
     return Pool(
         puzzles=known["puzzle"].to_list(),
         boards=known["board"].to_list(),
@@ -277,9 +152,3 @@ Pool:
         floor=thousandths("floor"),
         actions=None if actions.null_count() else actions.to_numpy().astype(np.int64),
     )
-
-
-
-
-
-
