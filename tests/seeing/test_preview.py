@@ -152,6 +152,18 @@ def test_a_stage_is_replayed_to_the_end(open_page: Opener, html: str) -> None:
         assert shown(page) == str(EXAMPLE)
 
 
+def test_on_a_phone_the_replay_is_at_hand_beside_a_tall_board(open_page: Opener) -> None:
+    (board, solution), *_ = puzzles(1, seed=9, cells=60)
+    with open_page(preview.page(make_pack([(board, solution)])), viewport=PHONE) as page:
+        page.locator("#replay-step").click()
+        for place in ("#board", "#replay-step"):
+            expect(page.locator(place)).to_be_in_viewport()
+        page.locator("#replay-at").fill(str(len(solution) - 1))
+        expect(page.locator("#replay-step")).to_be_in_viewport()
+        page.locator("#leave-replay").click()
+        expect(page.locator("#add")).to_be_visible()
+
+
 def test_the_replay_plays_and_pauses(open_page: Opener, html: str) -> None:
     with open_page(html) as page:
         page.clock.install()
@@ -458,7 +470,7 @@ def test_titles_are_text_and_fit(open_page: Opener, viewport: dict[str, int]) ->
 
 
 def test_a_pack_of_a_thousand_stages_opens_and_plays_its_last(open_page: Opener) -> None:
-    pack = make_pack(puzzles(1000, seed=8, cells=10), per_level=20)
+    pack = make_pack(puzzles(1000, seed=8, cells=6), per_level=20)
     last = pack.levels[-1].stages[-1]
     with open_page(preview.page(pack)) as page:
         assert page.locator(".level").count() == 50

@@ -43,5 +43,5 @@ _JINJA = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=Tru
 THEME = source(__name__, "theme.css")
 """The colours in both lights, and the plain ground on which both pages stand."""
 
-COLOURS = dict(re.findall(r"--([a-z0-9-]+): light-dark\((#[0-9a-f]{6}),", THEME))
+COLOURS = dict(re.findall(r"--([a-z0-9-]+): (?:light-dark\()?(#[0-9a-f]{6})", THEME))
 """The colours by name, as they are in a light room."""

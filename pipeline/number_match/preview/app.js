@@ -206,6 +206,7 @@ function replayTo(at) {
   const entering = !replaying;
   replaying = true;
   if (entering) {
+    $("table").scrollIntoView({ block: "nearest" });
     record.seen = helped = true;
     selected = null;
     marks = {};
@@ -297,7 +298,7 @@ function showTools(board) {
 
 function showReplay() {
   $("ribbon").hidden = !replaying;
-  $("table").classList.toggle("replaying", replaying);
+  document.body.classList.toggle("replaying", replaying);
   if (!solution) return;
   const text = progress(solution, replaying);
   $("replay-at").value = solution.at;
