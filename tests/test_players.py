@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
+import os
 import random
+import subprocess
+import sys
 from fractions import Fraction
 from functools import cache
+from itertools import pairwise, product
+from math import exp
+from pathlib import Path
 from statistics import NormalDist
 
 import numpy as np
 import pytest
+from psutil import Process
+from pydantic import ValidationError
 from scipy.stats import binomtest
 
 import plain_player
+from number_match.errors import UserError
 from number_match.identity import puzzle_id, stream_key, stream_keys
-from number_match.players import Player, default_panel, integers
+from number_match.players import LINK_ORDER, Player, default_panel, exponential, integers, notice_index
 from number_match.rules import Board, Ruleset, named
 from number_match.simulate import Playing, merge, simulate, trace, wilson
 
@@ -196,3 +205,148 @@ def test_wilson_is_scipys() -> None:
     with pytest.raises(ValueError, match="5 of 4"):
         wilson(5, 4)
     assert NormalDist().inv_cdf(0.975) == pytest.approx(1.959963984540054, abs=1e-12)
+
+
+# -------------------------------------------------------------------------------------------------- model of players
+
+
+def test_the_integers_of_a_player_are_its_parameters() -> None:
+    """Against the formula of the docstrings in floating point, to the last unit but one."""
+    player = Player(
+        row=0.83, diagonal=0.4, hole_fade=0.9, row_fade=0.7, sum_fade=0.6, near_gain=0.25, salience=3.0, temperature=0.7
+    )
+    whole = integers(player)
+    for number, link in enumerate(LINK_ORDER):
+        for sums, near, holes in product((False, True), (False, True), (0, 1, 5, 31, 80)):
+            rows = {"row": 0, "wrap": 1}.get(link, min(holes, 31) + 1)
+            chance = getattr(player, link) * 0.9 ** min(holes, 31) * 0.7**rows * (0.6 if sums else 1)
+            chance += (1 - chance) * 0.25 if near else 0
+            index = notice_index(number, sums, near, holes)
+            assert whole.notice[index] == pytest.approx(chance * 2**32, abs=1)
+            assert whole.salience[index] == pytest.approx(64 * 3.0 * chance / 0.7, abs=1)
+    assert len({notice_index(*at) for at in product(range(4), (False, True), (False, True), range(32))}) == 512
+    weights = exponential()
+    assert all(weight == pytest.approx(2**32 * exp(-d / 64), abs=1) for d, weight in enumerate(weights))
+    assert max(weights) < 2**32
+    assert weights[-1] == 1
+
+
+@pytest.mark.parametrize(
+    "better",
+    [
+        {"diagonal": 0.9, "wrap": 0.9},
+        {"hole_fade": 1.0, "row_fade": 1.0},
+        {"sum_fade": 1.0},
+        {"near_gain": 1.0},
+        {"look_ahead": 1},
+        {"look_ahead": 2},
+        {"looks": 12},
+        {"patience": 500},
+    ],
+    ids=str,
+)
+def test_what_should_help_a_weak_player_does(better: dict[str, float]) -> None:
+    """Each parameter alone raises the pass rate of a weak player over a few boards."""
+    weak = Player(
+        row=0.7, column=0.6, diagonal=0.2, wrap=0.1, hole_fade=0.7, row_fade=0.8, sum_fade=0.5, near_gain=0, patience=20
+    )  # fmt: skip
+
+    def passed(player: Player) -> int:
+        played = [
+            simulate(board, player, name="some", max_adds=3, playouts=range(1500), seed=1).passed[3]
+            for board in boards(named(), 12, (24, 36), seed=3)
+        ]
+        return sum(played)
+
+    assert passed(weak.model_copy(update=better)) > 1.1 * passed(weak)
+
+
+def test_deliberate_adds_and_slips_happen() -> None:
+    board = Board.parse("316372222/551693718/46")
+    sure = {"row": 1.0, "column": 1.0, "diagonal": 1.0, "wrap": 1.0, "hole_fade": 1.0, "row_fade": 1.0, "sum_fade": 1.0}
+    early = Player(**sure, deliberate=1.0, deliberate_below=1000)
+    assert trace(board, early, 5, 2)[:3] != ("+", "+", "+")
+    assert trace(board, early, 5, 2)[:2] == ("+", "+")
+    steady = Player(**sure, temperature=0.01, salience=0, rows=0, opens=1, word=0, look_ahead=1)
+    first = {trace(board, steady, key, 0)[0] for key in range(60)}
+    slipping = {trace(board, steady.model_copy(update={"slip": 1.0}), key, 0)[0] for key in range(60)}
+    assert len(slipping) > len(first) + 5
+
+
+def test_the_default_panel_goes_from_weak_to_strong() -> None:
+    names = [name for name, player in default_panel().items() if player.kind == "noticing"]
+    assert len(names) >= 5
+    assert default_panel()["random"].kind == "random"
+    some = boards(named(), 12, (27, 36), seed=9)
+    means = [
+        sum(
+            simulate(board, default_panel()[name], name=name, max_adds=3, playouts=range(400), seed=1).passed[3]
+            for board in some
+        )
+        for name in names
+    ]
+    assert means == sorted(means)
+    assert all(stronger > weaker + 100 for weaker, stronger in pairwise(means))
+
+
+def test_a_player_that_makes_no_sense_is_refused() -> None:
+    for wrong in (
+        {"row": 1.2},
+        {"row": 0.12345},
+        {"temperature": 0},
+        {"look_ahead": 3},
+        {"looks": 0},
+        {"luck": 1},
+        {"wrap": float("nan")},
+    ):
+        with pytest.raises(ValidationError, match=next(iter(wrong))):
+            Player.model_validate(wrong)
+
+
+def test_what_cannot_be_played_is_refused_in_a_sentence() -> None:
+    long = Board.parse("/".join(["123456789"] * 57))
+    with pytest.raises(UserError, match="a board of 513 cells: players take at most 512"):
+        simulate(long, RANDOM, name="random", max_adds=1, playouts=range(1), seed=1)
+    board = Board.parse("11")
+    with pytest.raises(UserError, match="largest allowance 100: expected 0 to 99"):
+        simulate(board, RANDOM, name="random", max_adds=100, playouts=range(1), seed=1)
+    with pytest.raises(UserError, match="expected a range of numbers from 0 upwards"):
+        simulate(board, RANDOM, name="random", max_adds=1, playouts=range(5, 1, -1), seed=1)
+    assert simulate(board, RANDOM, name="random", max_adds=1, playouts=range(0), seed=1).passed == (0, 0)
+
+
+def test_a_cleared_board_is_passed_by_everybody() -> None:
+    for name, player in default_panel().items():
+        figures = simulate(Board.parse("-"), player, name=name, max_adds=2, playouts=range(3), seed=1)
+        assert figures.passed == (3, 3, 3)
+        assert figures.actions == ((0, 3),)
+
+
+@pytest.mark.soak
+def test_a_million_playouts_do_not_grow_memory() -> None:
+    board, player = Board.parse("12345/67891/23456", named(width=5)), default_panel()["casual"]
+    simulate(board, player, name="casual", max_adds=3, playouts=range(10_000), seed=1)
+    before = Process().memory_info().rss
+    figures = simulate(board, player, name="casual", max_adds=3, playouts=range(10_000, 1_010_000), seed=1)
+    assert figures.playouts == 1_000_000
+    assert Process().memory_info().rss < before + 20 * 2**20
+
+
+@pytest.mark.soak
+def test_playouts_are_the_same_on_a_processor_without_bit_deposit(tmp_path: Path) -> None:
+    """Compiled for a plain processor, where bits are moved by loops and in steps, the same games come out."""
+    program = (
+        "from test_players import *\n"
+        "for ruleset in RULESETS[:4]:\n"
+        "    for board in boards(ruleset, 4, (10, 70), seed=8):\n"
+        "        for name, player in (NOTICING | {'random': RANDOM}).items():\n"
+        "            print(board, trace(board, player, 77, 3))\n"
+    )
+
+    def played(**more: str) -> str:
+        env = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path / "cache"), "PYTHONPATH": str(Path(__file__).parent)} | more
+        return subprocess.run(
+            [sys.executable, "-c", program], env=env, check=True, capture_output=True, text=True
+        ).stdout
+
+    assert played(NUMBA_CPU_NAME="generic", NUMBA_CPU_FEATURES="") == played()
