@@ -1,5 +1,6 @@
 """What several test files use."""
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,6 +10,16 @@ import pytest
 from number_match import cli
 
 DATA = Path(__file__).parent / "data"
+
+MUTATIONS: Counter[tuple[str, bool]] = Counter()
+"""(kind of mutation, whether it came out as it should): filled by test_pack_fields.py, shown below the test run."""
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say how many mutations of packs were caught."""
+    for kind in sorted({kind for kind, _ in MUTATIONS}):
+        caught, missed = MUTATIONS[kind, True], MUTATIONS[kind, False]
+        terminalreporter.write_line(f"mutations, {kind}: {caught} of {caught + missed} came out as they should")
 
 
 @dataclass(frozen=True)

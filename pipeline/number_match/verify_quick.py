@@ -226,6 +226,8 @@ def _figures(place: Place, stage: Stage, puzzle: Puzzle | None, pack: Pack) -> I
     blend = _blend(pack)
     if stage.adds > measured or not set(blend) <= set(players):
         return
+    if any(players[name].passed[stage.adds] > players[name].playouts for name in blend):
+        return  # no score follows from that
     measured_of = {name: (players[name].passed, players[name].playouts) for name in blend}
     score = difficulty.score(measured_of, stage.adds, blend, pack.scoring.scale)
     if round(stage.difficulty.score * difficulty.THOUSAND) != score:
