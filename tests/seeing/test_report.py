@@ -19,6 +19,7 @@ from number_match.report import charts
 from number_match.report.folder import RunFolder, read_run
 from number_match.report.page import drawing
 from number_match.rules import Board, Ruleset
+from number_match.store import Store
 
 from .conftest import Opener
 from .packs import make_pack, puzzles
@@ -286,3 +287,11 @@ def test_what_is_no_finished_run_is_refused(folder: Path, tmp_path: Path, capsys
     (unfinished / "reports").mkdir()
     (unfinished / "reports" / "puzzles.parquet").write_bytes(b"PAR1 but no more")
     refused(unfinished, "reports/puzzles.parquet", "damaged")
+    store = Store(unfinished)
+    for name in ("puzzles", "stages", "levels", "rejections"):
+        table = Store(folder).read_report(name)
+        assert table is not None
+        store.write_report(name, table.with_columns(later=pl.lit(1)))
+    assert command(["report", str(unfinished)]) == 0, "columns of a later version are no matter"
+    store.write_report("levels", pl.DataFrame({"title": ["without its Level"]}))
+    refused(unfinished, "reports/levels.parquet", "no column level")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,20 @@ from number_match.models import Pack, read_pack
 from number_match.store import Store
 from number_match.tables import LEVELS, PUZZLES, REJECTIONS, STAGES
 
-TABLES = {"puzzles": PUZZLES, "stages": STAGES, "levels": LEVELS, "rejections": REJECTIONS}
+# The columns that the report reads; tables of other versions, with more columns or fewer, will do when they have these.
+COLUMNS: dict[str, tuple[Mapping[str, Any], str]] = {
+    "puzzles": (PUZZLES, "puzzle family cells min_adds_upper nodes stream scores stage"),
+    "stages": (
+        STAGES,
+        "stage level number puzzle family board cells adds min_adds par target score low high distance band band_low "
+        "band_high pinned moved players",
+    ),
+    "levels": (
+        LEVELS,
+        "level title stages target score easiest hardest mean_distance max_distance adds_low adds_high",
+    ),
+    "rejections": (REJECTIONS, "family cells reason verdict nodes"),
+}
 
 
 @dataclass(frozen=True)
@@ -50,10 +63,17 @@ def read_run(folder: Path) -> RunFolder:
         raise UserError(f"{folder}: expected a run folder, with a run.json in it")
     if not (folder / "pack.json").is_file():
         raise UserError(f"{folder}: no pack.json yet; `number-match run -c {folder / 'run.json'}` goes on to make it")
-    tables = {}
-    for name, schema in TABLES.items():
-        table = store.read_report(name)
-        if table is None or table.schema != pl.Schema(schema):
-            raise UserError(f"{folder}/reports/{name}.parquet: missing, damaged or of another version; run again")
-        tables[name] = table
+    tables = {name: _table(store, name, schema, columns.split()) for name, (schema, columns) in COLUMNS.items()}
     return RunFolder(read_pack(folder / "pack.json"), record, **tables)
+
+
+def _table(store: Store, name: str, schema: Mapping[str, Any], columns: Sequence[str]) -> pl.DataFrame:
+    """One of the report tables, with these columns at least."""
+    table = store.read_report(name)
+    path = store.path(f"reports/{name}.parquet")
+    if table is None:
+        raise UserError(f"{path}: missing or damaged; run again to make it")
+    for column in columns:
+        if table.schema.get(column) != schema[column]:
+            raise UserError(f"{path}: no column {column} as this version has it; run again to make it anew")
+    return table
