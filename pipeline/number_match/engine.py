@@ -45,9 +45,10 @@ class Inline(Executor):
 class Engine:
     """Runs jobs, on the executor that the config asks for."""
 
-    def __init__(self, make: Callable[[], Executor], workers: int) -> None:
+    def __init__(self, make: Callable[[], Executor], workers: int, end: Callable[[], object] = lambda: None) -> None:
         self.workers = workers
         self._make = make
+        self.end = end  # called when the engine is no longer needed
         self._executor: Executor | None = None  # started with the first job
 
     def each(self, function: Callable[[J], R], jobs: Iterable[J]) -> Iterator[tuple[J, R]]:
@@ -104,9 +105,11 @@ class Engine:
     def close(self) -> None:
         """Let the workers go; what they have begun is given up."""
         executor, self._executor = self._executor, None
-        if executor is None:
+        if not isinstance(executor, ProcessPoolExecutor):
+            if executor is not None:
+                executor.shutdown(wait=False)
             return
-        processes = list((getattr(executor, "_processes", None) or {}).values())
+        processes = list((executor._processes or {}).values())
         executor.shutdown(wait=False, cancel_futures=True)
         for process in processes:
             with contextlib.suppress(OSError, ValueError):
@@ -130,6 +133,7 @@ def open_engine(run: RunConfig) -> Iterator[Engine]:
         yield engine
     finally:
         engine.close()
+        engine.end()
 
 
 def _cores() -> int:
@@ -143,6 +147,7 @@ def _processes(workers: int) -> ProcessPoolExecutor:
 
 def _begin_worker() -> None:
     """A worker leaves Ctrl-C to its parent, uses one thread, and ends when its parent is gone, however that went."""
+    os.environ.setdefault("POLARS_MAX_THREADS", "1")  # read when a job imports polars
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     parent = multiprocessing.parent_process()
@@ -180,4 +185,5 @@ def _dask_engine(run: RunConfig) -> Engine:
     except (OSError, TimeoutError, ValueError) as error:
         raise UserError(f"run.scheduler: no Dask scheduler answers at {run.scheduler}: {error}") from None
     threads = sum(client.nthreads().values())
-    return Engine(lambda: client.get_executor(retries=ATTEMPTS, pure=False), max(1, run.workers or threads))
+    workers = max(1, run.workers or threads)
+    return Engine(lambda: client.get_executor(retries=ATTEMPTS, pure=False), workers, client.close)

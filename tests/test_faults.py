@@ -1,0 +1,231 @@
+"""What a run survives: killed workers, kill -9, Ctrl-C, a full disk, a cluster that loses a worker."""
+
+import errno
+import os
+import random
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+
+from conftest import Command
+from number_match.config import RunConfig
+from number_match.engine import ATTEMPTS, WorkersDied, open_engine
+from test_run import TINY, process
+
+TWO = RunConfig(engine="local", workers=2)
+
+
+@pytest.fixture
+def tiny(tmp_path: Path) -> Path:
+    path = tmp_path / "tiny.toml"
+    path.write_text(TINY.replace('engine = "inline"', 'engine = "local"\nworkers = 2'), encoding="utf-8")
+    return path
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """The pack of an undisturbed run."""
+    folder = tmp_path_factory.mktemp("whole")
+    (folder / "tiny.toml").write_text(TINY, encoding="utf-8")
+    process("run", "-c", folder / "tiny.toml", "-o", folder / "run")
+    return (folder / "run" / "pack.json").read_bytes()
+
+
+def strays(folder: Path) -> list[str]:
+    """Files in a run folder that are no part of it."""
+    known = {"run.json", "pack.json", "pack.client.json", "report.html", ".lock", ".owner"}
+    files = [path for path in folder.rglob("*") if path.is_file() and path.name not in known]
+    return [path.name for path in files if path.suffix not in (".parquet", ".png") or path.name.startswith(".draft")]
+
+
+# workers
+
+
+def square(number: int) -> int:
+    return number * number
+
+
+def fail(number: int) -> int:
+    raise ValueError(f"no {number}")
+
+
+def die_once(job: tuple[str, int]) -> int:
+    """Kill the worker at the first try."""
+    mark = Path(job[0])
+    if job[1] == 3 and not mark.exists():
+        mark.touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return job[1]
+
+
+def die(number: int) -> int:
+    os.kill(os.getpid(), signal.SIGKILL)
+    return number
+
+
+@pytest.mark.parametrize("name", ["inline", "local"])
+def test_every_job_is_done_once(name: str) -> None:
+    with open_engine(RunConfig(engine=name, workers=2)) as engine:  # type: ignore[arg-type]
+        assert sorted(engine.each(square, range(20))) == [(n, n * n) for n in range(20)]
+
+
+def test_an_exception_comes_through() -> None:
+    with open_engine(TWO) as engine, pytest.raises(ValueError, match="no 1"):
+        list(engine.each(fail, [1]))
+
+
+def test_the_jobs_of_a_killed_worker_are_done_by_another(tmp_path: Path) -> None:
+    jobs = [(str(tmp_path / "mark"), number) for number in range(8)]
+    with open_engine(TWO) as engine:
+        assert sorted(result for _, result in engine.each(die_once, jobs)) == list(range(8))
+    assert (tmp_path / "mark").exists()
+
+
+def test_a_job_that_kills_every_worker_stops_the_run() -> None:
+    with open_engine(TWO) as engine, pytest.raises(WorkersDied, match=f"killed {ATTEMPTS} times"):
+        list(engine.each(die, [1]))
+
+
+# the whole run
+
+
+def start(tiny: Path, out: Path) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "number_match", "run", "-c", str(tiny), "-o", str(out)],
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+
+
+def wait_for(out: Path, pattern: str, running: subprocess.Popen[str]) -> None:
+    """Wait until a run has written a file."""
+    until = time.monotonic() + 120
+    while not list(out.glob(pattern)) and running.poll() is None and time.monotonic() < until:
+        time.sleep(0.02)
+    assert list(out.glob(pattern))
+
+
+def end_of(running: subprocess.Popen[str]) -> str:
+    """Wait for a process and its children, and return what it said."""
+    _, said = running.communicate(timeout=60)
+    return said
+
+
+def kill_until_done(tiny: Path, out: Path, times: int, rng: random.Random) -> None:
+    """Kill a run (its parent process only) at random moments, go on each time, and let it end."""
+    for _ in range(times):
+        running = start(tiny, out)
+        workers: list[psutil.Process] = []
+        until = time.monotonic() + rng.uniform(0.2, 6)
+        while time.monotonic() < until and running.poll() is None:
+            workers = psutil.Process(running.pid).children(recursive=True) or workers
+            time.sleep(0.05)
+        running.kill()
+        end_of(running)
+        _, alive = psutil.wait_procs(workers, timeout=30)
+        assert not alive, "workers outlive their parent"
+    process("run", "-c", tiny, "-o", out)
+
+
+def test_a_run_killed_anywhere_ends_as_if_it_had_not_been(tiny: Path, tmp_path: Path, whole: bytes) -> None:
+    kill_until_done(tiny, tmp_path / "run", 3, random.Random(1))
+    assert (tmp_path / "run" / "pack.json").read_bytes() == whole
+    assert strays(tmp_path / "run") == []
+
+
+@pytest.mark.soak
+def test_fifty_kills(tiny: Path, tmp_path: Path, whole: bytes) -> None:
+    """Ten runs of five kills each, so that there is always something left to kill."""
+    for seed in range(10):
+        out = tmp_path / f"run-{seed}"
+        kill_until_done(tiny, out, 5, random.Random(seed))
+        assert (out / "pack.json").read_bytes() == whole
+        assert strays(out) == []
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_an_interrupted_run_says_how_to_go_on(tiny: Path, tmp_path: Path, whole: bytes, number: int, code: int) -> None:
+    out = tmp_path / "run"
+    running = start(tiny, out)
+    wait_for(out, "candidates/*.parquet", running)
+    os.killpg(running.pid, number) if number == signal.SIGINT else running.send_signal(number)  # as a terminal does
+    said = end_of(running)
+    assert running.returncode == code
+    assert f"go on with: number-match run -c {tiny} -o {out}" in said
+    assert "Traceback" not in said
+    process("run", "-c", tiny, "-o", out)
+    assert (out / "pack.json").read_bytes() == whole
+
+
+@pytest.mark.parametrize("writes", [1, 4, 9, 15, 22, 26])
+def test_a_full_disk_stops_a_run_and_harms_nothing(
+    command: Command, tmp_path: Path, whole: bytes, monkeypatch: pytest.MonkeyPatch, writes: int
+) -> None:
+    """After so many files there is no space, at each stage in turn; then there is again."""
+    config = tmp_path / "tiny.toml"
+    config.write_text(TINY, encoding="utf-8")
+    synced = 0
+    real = os.fsync
+
+    def fsync(handle: int) -> None:
+        nonlocal synced
+        synced += 1
+        if synced > 2 * writes:  # a file and its folder are synced
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        real(handle)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", fsync)
+        outcome = command("run", "-c", config, "-o", tmp_path / "run")
+    assert outcome.code == 1
+    assert "No space left on device" in outcome.err
+    assert "go on with: number-match run" in outcome.err
+    assert strays(tmp_path / "run") == []
+    assert command("run", "-c", config, "-o", tmp_path / "run").code == 0
+    assert (tmp_path / "run" / "pack.json").read_bytes() == whole
+
+
+CLUSTER = """
+    import os, signal, sys, threading, time
+    from pathlib import Path
+    from distributed import LocalCluster
+    from number_match import cli
+
+    def kill_one(cluster, out):
+        while not list(Path(out).glob("candidates/*.parquet")):
+            time.sleep(0.02)
+        os.kill(next(iter(cluster.workers.values())).pid, signal.SIGKILL)
+        print("killed", flush=True)
+
+    if __name__ == "__main__":
+        config, out = sys.argv[1:]
+        with LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as cluster:
+            threading.Thread(target=kill_one, args=(cluster, out), daemon=True).start()
+            code = cli.run(["run", "-c", config, "-o", out, "--engine", "dask", "--scheduler", cluster.scheduler_address])
+        sys.exit(code)
+"""
+
+
+def test_a_dask_cluster_that_loses_a_worker_makes_the_same_pack(tiny: Path, tmp_path: Path, whole: bytes) -> None:
+    pytest.importorskip("distributed")
+    script = tmp_path / "cluster.py"
+    script.write_text(textwrap.dedent(CLUSTER), encoding="utf-8")
+    out = tmp_path / "run"
+    ended = subprocess.run(
+        [sys.executable, script, tiny, out], capture_output=True, text=True, timeout=300, check=False
+    )
+    assert ended.returncode == 0, ended
+    assert "killed" in ended.stdout
+    assert (out / "pack.json").read_bytes() == whole
+
+
+def test_a_cluster_that_does_not_answer_is_named(command: Command, tiny: Path, tmp_path: Path) -> None:
+    arguments = ("run", "-c", tiny, "-o", tmp_path / "run", "--engine", "dask")
+    assert "address of a scheduler" in command(*arguments).complaint
