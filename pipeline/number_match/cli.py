@@ -8,6 +8,7 @@ exit code: 0 done, 1 a check failed, 2 a user's mistake, 130 and 143 interrupted
 import os
 import signal
 import sys
+from io import TextIOWrapper
 from types import FrameType
 from typing import Annotated
 
@@ -47,6 +48,12 @@ for part in (cli_run, cli_board, cli_pack, cli_see, cli_calibrate):
 def main() -> None:
     """Run the command line and exit (see the exit codes above)."""
     signal.signal(signal.SIGTERM, _terminated)
+    for stream in (
+        sys.stdout,
+        sys.stderr,
+    ):  # a title in a terminal that cannot show it is escaped, and no reason to fail
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
     sys.exit(run(sys.argv[1:]))
 
 
