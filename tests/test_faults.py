@@ -208,7 +208,8 @@ CLUSTER = """
         config, out = sys.argv[1:]
         with LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as cluster:
             threading.Thread(target=kill_one, args=(cluster, out), daemon=True).start()
-            code = cli.run(["run", "-c", config, "-o", out, "--engine", "dask", "--scheduler", cluster.scheduler_address])
+            words = ["run", "-c", config, "-o", out, "--engine", "dask", "--scheduler", cluster.scheduler_address]
+            code = cli.run(words)
         sys.exit(code)
 """
 
