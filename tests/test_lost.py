@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+import polars as pl
+
+from number_match.config import Sampling
 from number_match.identity import puzzle_id, stream_key
 from number_match.lost import lost_shares
 from number_match.players import Player, default_panel
 from number_match.rules import Board, named, perft, replay
+from number_match.score import LOST_NODES, SCHEMA, score
 from number_match.simulate import trace
 
 
@@ -43,3 +47,21 @@ def test_an_undecided_position_makes_the_share_unknown() -> None:
     )
     assert None in found.lost
     assert found.playouts == 6
+
+
+def test_the_score_stage_follows_a_few_playouts_of_every_allowance() -> None:
+    board, player = Board.parse("316372222/5516"), default_panel()["casual"]
+    boards = pl.DataFrame({"puzzle": [puzzle_id(board)], "board": [board.text]})
+
+    def scored(lost: int) -> list[list[int | None]]:
+        table = score(boards, named(), (0, 2), "casual", player, "report", Sampling(playouts=20), seed=1, lost=lost)
+        assert table.schema == SCHEMA
+        found: list[list[int | None]] = table["lost"].to_list()[0]
+        return found
+
+    assert scored(0) == []
+    for allowance, shares in enumerate(scored(8)):
+        wanted = lost_shares(
+            board, player, name="casual", allowance=allowance, seed=1, playouts=8, node_budget=LOST_NODES
+        )
+        assert shares == [None if lost is None else lost * 1000 // 8 for lost in wanted.lost]

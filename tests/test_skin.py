@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import random
 from itertools import product
+from pathlib import Path
 
 import pytest
 
-from number_match.config import Family
+from number_match.config import Family, load
 from number_match.generate import random_boards
 from number_match.identity import canonical_id
+from number_match.plan import Plan
 from number_match.players import default_panel
 from number_match.rules import Board, named
 from number_match.simulate import simulate
@@ -95,3 +97,15 @@ def test_a_family_can_ask_for_a_share_of_equal_pairs() -> None:
 
     assert mean_share(tables[0]["board"].to_list()) < 0.7
     assert mean_share(tables[1]["board"].to_list()) > 0.85
+
+
+def test_another_share_is_another_request(tmp_path: Path) -> None:
+    """Candidates that were made before the wish changed are never taken for those that it asks for."""
+    config = tmp_path / "some.toml"
+    text = "[generate]\ncandidates = 150\n[[generate.families]]\nname = 'some'\ncells = 20\n"
+    requests = []
+    for wish in ("", "equal_pairs = 0.5\n", "equal_pairs = 0.6\n"):
+        config.write_text(text + wish)
+        plan = Plan(load([config]), tmp_path)
+        requests.append([job.request.name for job in plan.generate(plan.base())])
+    assert requests[0] != requests[1] != requests[2] != requests[0]

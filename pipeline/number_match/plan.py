@@ -167,7 +167,8 @@ def _play(config: Config, boards: pl.DataFrame, player: str, stream: str) -> tup
 
     sampling = getattr(config.score, stream)
     rules, who = config.rules, config.score.players[player]
-    table = score.score(boards, rules.parsed, rules.adds, player, who, stream, sampling, config.seed)
+    lost = score.LOST_PLAYOUTS if stream == "report" and player == config.score.reference else 0
+    table = score.score(boards, rules.parsed, rules.adds, player, who, stream, sampling, config.seed, lost=lost)
     return table, {"playouts": int(table["playouts"].sum())}
 
 
@@ -252,7 +253,13 @@ class Plan:
             texts = self.texts[batch.family][numbers.start : numbers.stop]
             what["generate"] = {"families": {family.name: {"boards": list(texts)}}}
         else:
-            settings = {"sizes": list(batch.sizes), "digits": list(family.digits), "parity": family.parity}
+            settings: dict[str, Any] = {
+                "sizes": list(batch.sizes),
+                "digits": list(family.digits),
+                "parity": family.parity,
+            }
+            if family.equal_pairs is not None:
+                settings["equal_pairs"] = family.equal_pairs
             what |= {"seed": self.config.seed, "generate": {"families": {family.name: settings}}}
         return GenerateJob(
             self.folder,

@@ -278,7 +278,7 @@ class Run:
         """Compile what the workers need, here and once, before they start."""
         from number_match.kernels import prepare
 
-        parts = ["adds"] if any(isinstance(job, ValidateJob) for job in jobs) else []
+        parts = ["adds"] if any(isinstance(job, ValidateJob) or _follows(job) for job in jobs) else []
         parts += ["playouts"] if any(isinstance(job, ScreenJob | PlayJob) for job in jobs) else []
         prepare(parts, self.say)
 
@@ -485,6 +485,11 @@ class Problem:
     slots: int
     text: str
     aims: Mapping[tuple[str, int], int]
+
+
+def _follows(job: Job) -> bool:
+    """Whether a job asks the solver about positions of its playouts."""
+    return isinstance(job, PlayJob) and job.stream == "report"
 
 
 def _summary(title: str, jobs: Sequence[Job], missing: Sequence[Job], reasons: Mapping[str, int]) -> str:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import polars as pl
 
 from number_match.config import Sampling
+from number_match.lost import lost_shares
 from number_match.players import Player
 from number_match.rules import Board, Ruleset
 from number_match.simulate import Histogram, PlayoutFigures, simulate, wilson
@@ -26,8 +27,12 @@ SCHEMA = pl.Schema(
             pl.Int64
         ),  # of the same: the actions at the quantiles `QUANTILES`; empty when there are none
         "left": pl.List(pl.List(pl.Int64)),  # by allowance: cells left by the others, as `_left` has them
+        "lost": pl.List(pl.List(pl.Int64)),  # by allowance: the share lost at three moments, as `_lost` has it
     }
 )
+LOST_PLAYOUTS = 12
+"""How many playouts are followed with the solver, of the reference player, on the `report` stream."""
+LOST_NODES = 5000
 QUANTILES = (5, 25, 50, 75, 95)
 
 
@@ -40,18 +45,21 @@ def score(
     stream: str,
     sampling: Sampling,
     seed: int,
+    lost: int = 0,
 ) -> pl.DataFrame:
     """Play every board of a table with columns `puzzle` and `board`.
 
     Args:
         adds: the allowances of the run: figures are for 0 to the largest, and the interval is watched at these.
+        lost: the playouts of the sample for the column `lost`, which is empty with 0.
 
     Returns:
         A table of `SCHEMA`, a row for each row that came.
     """
     rows = []
     for puzzle, text in boards.select("puzzle", "board").iter_rows():
-        figures = _play(Board.parse(text, ruleset), player, name, adds, sampling, seed, stream)
+        board = Board.parse(text, ruleset)
+        figures = _play(board, player, name, adds, sampling, seed, stream)
         rows.append(
             {
                 "puzzle": puzzle,
@@ -60,6 +68,7 @@ def score(
                 "used": list(figures.used),
                 "actions": [_quantile(figures.actions, percent) for percent in QUANTILES if figures.actions],
                 "left": [_left(histogram) for histogram in figures.left],
+                "lost": [_lost(board, player, name, a, seed, lost) for a in range(adds[1] + 1)] if lost else [],
             }
         )
     return pl.DataFrame(rows, schema=SCHEMA)
@@ -104,6 +113,14 @@ def _left(histogram: Histogram) -> list[int]:
     """
     total = sum(count for _, count in histogram)
     return [_mean_of_best(histogram, max(1, total * percent // 100)) for percent in (100, 5, 15)] if total else []
+
+
+def _lost(board: Board, player: Player, name: str, allowance: int, seed: int, playouts: int) -> list[int | None]:
+    """The share, in thousandths, of playouts lost already a quarter, half and three quarters of the way."""
+    found = lost_shares(
+        board, player, name=name, allowance=allowance, seed=seed, playouts=playouts, node_budget=LOST_NODES
+    )
+    return [None if lost is None else (2000 * lost + playouts) // (2 * playouts) for lost in found.lost]
 
 
 def _mean_of_best(histogram: Histogram, number: int) -> int:

@@ -46,6 +46,7 @@ PLAYER = pl.Struct(
         "used": pl.List(pl.Int64),  # those that cleared it, by the Adds that they took
         "actions": pl.List(pl.Int64),  # of the same, at the quantiles 5, 25, 50, 75, 95 %
         "left": pl.List(pl.List(pl.Float64)),  # by allowance: cells left by the others: mean, of the best 5 % and 15 %
+        "lost": pl.List(pl.List(pl.Float64)),  # by allowance: share lost already at 1/4, 1/2, 3/4 of the way
     }
 )
 STAGES = pl.Schema(
@@ -221,6 +222,7 @@ def _player(name: str, counts: models.PlayerCounts, row: Mapping[str, Any]) -> d
         "used": row.get("used"),
         "actions": row.get("actions"),
         "left": [[value / THOUSAND for value in values] for values in row["left"]] if row else None,
+        "lost": [[None if v is None else v / THOUSAND for v in values] for values in row["lost"]] if row else None,
     }
 
 
