@@ -43,7 +43,7 @@ pictures: pack ## take the README's pictures of the release pack into .github/ (
 	@cd tests && ../$(BIN)/python -m seeing.pictures ../output/release ../.github
 
 signature: $(READY) ## solve and score fixed boards and print one number, which a refactor leaves alone
-	@$(BIN)/python tests/signature.py
+	@$(BIN)/python tests/signature.py $(if $(KEEP),--keep)
 
 golden: $(READY) ## make the golden packs of tests/packs anew, when a behaviour version went up
 	@for name in veyra narrow; do \

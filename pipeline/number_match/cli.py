@@ -48,10 +48,8 @@ for part in (cli_run, cli_board, cli_pack, cli_see, cli_calibrate):
 def main() -> None:
     """Run the command line and exit (see the exit codes above)."""
     signal.signal(signal.SIGTERM, _terminated)
-    for stream in (
-        sys.stdout,
-        sys.stderr,
-    ):  # a title in a terminal that cannot show it is escaped, and no reason to fail
+    for stream in (sys.stdout, sys.stderr):
+        # what a terminal cannot show is escaped, and no reason to fail
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
     sys.exit(run(sys.argv[1:]))
