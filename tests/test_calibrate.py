@@ -280,6 +280,7 @@ def test_the_command_prints_a_fragment_and_its_errors(command: Command, tmp_path
     written = command("calibrate", str(pack), str(path), "--segment", "new", "--out", str(out))
     assert (written.code, written.out) == (0, "")
     assert tomllib.loads(out.read_text())["score"] == score
+    assert "cannot be written" in command("calibrate", str(pack), str(path), "--out", tmp_path / "no" / "x").complaint
     path.write_text("stage,attempts,clears\nL001-S99,3,1\n")
     assert "L001-S99" in command("calibrate", str(pack), str(path)).complaint
 

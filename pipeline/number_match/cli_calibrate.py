@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+from number_match.errors import UserError
+
 app = typer.Typer()
 
 PackFile = Annotated[str, typer.Argument(metavar="PACK", help="The pack that people played.")]
@@ -28,5 +30,8 @@ def calibrate(pack: PackFile, telemetry: TelemetryFile, segment: Segment = None,
     if out is None:
         typer.echo(text, nl=False)
     else:
-        write_text(out, text)
+        try:
+            write_text(out, text)
+        except OSError as error:
+            raise UserError(f"{out}: cannot be written: {error.strerror}") from None
     typer.echo(summary(found), err=True)
