@@ -42,6 +42,19 @@ def puzzles(
     return found
 
 
+def reskinned(board: Board, solution: tuple[str, ...], count: int) -> list[tuple[Board, tuple[str, ...]]]:
+    """So many boards with the same solution: d and 10 - d are of one class, and swapped by the bits of a number."""
+    places = [at for at, digit in enumerate(board.cells) if digit != 5]
+    found = []
+    for number in range(count):
+        cells = list(board.cells)
+        for bit, at in enumerate(places):
+            if number >> bit & 1:
+                cells[at] = 10 - cells[at]
+        found.append((Board(tuple(cells), board.adds, board.ruleset), solution))
+    return found
+
+
 def make_pack(
     stages: list[tuple[Board, tuple[str, ...]]],
     *,

@@ -19,7 +19,7 @@ from number_match.models import Pack, client_pack, pack_text
 from number_match.rules import Board, Ruleset, class_counts, named
 
 from .conftest import Opener
-from .packs import EXAMPLE_BOARD, EXAMPLE_SOLUTION, example_pack, make_pack, puzzles
+from .packs import EXAMPLE_BOARD, EXAMPLE_SOLUTION, example_pack, make_pack, puzzles, reskinned
 
 EXAMPLE = Board.parse(f"{EXAMPLE_BOARD} +2")
 WIDE, PHONE = {"width": 1280, "height": 860}, {"width": 390, "height": 844}
@@ -322,7 +322,7 @@ def test_the_desk_tells_what_the_pack_holds(open_page: Opener, html: str) -> Non
             stage.id,
             stage.puzzle,
             EXAMPLE_BOARD,
-            f"{stage.difficulty.score:g}, target {stage.difficulty.target:g}",
+            f"{stage.difficulty.score:.1f}, target {stage.difficulty.target:.1f}",
         ):
             expect(desk).to_contain_text(text)
         expect(desk.locator(".panel li").first).to_contain_text(f"{rate:.0%}")
@@ -470,7 +470,7 @@ def test_titles_are_text_and_fit(open_page: Opener, viewport: dict[str, int]) ->
 
 
 def test_a_pack_of_a_thousand_stages_opens_and_plays_its_last(open_page: Opener) -> None:
-    pack = make_pack(puzzles(1000, seed=8, cells=6), per_level=20)
+    pack = make_pack(reskinned(EXAMPLE, EXAMPLE_SOLUTION, 1000), per_level=20)
     last = pack.levels[-1].stages[-1]
     with open_page(preview.page(pack)) as page:
         assert page.locator(".level").count() == 50

@@ -22,7 +22,7 @@ def source(package: str, name: str) -> str:
 
 
 def render(template: str, *, style: str, script: str, **values: object) -> str:
-    """The page of a Jinja template, with `style`, `script`, their hashes, and values, escaped unless they are Markup."""
+    """The page of a Jinja template, with style, script, their hashes, and values, escaped unless they are Markup."""
     style, script = f"\n{THEME}\n{style}", f"\n{script}"
     digests = {"style_hash": _digest(style), "script_hash": _digest(script)}
     return _JINJA.from_string(template).render(values, style=Markup(style), script=Markup(script), **digests)

@@ -57,7 +57,7 @@ function open(next, byHand) {
   $("stage-title").replaceChildren(title(stage.level.title || stage.level.id));
   $("stage-line").replaceChildren(
     `Stage ${stage.number + 1} of ${stage.level.stages.length}`,
-    stage.difficulty?.band ? make("bdi", { class: "badge" }, stage.difficulty.band) : "",
+    make("bdi", { class: "badge" }, stage.difficulty.band),
   );
   $("stage").replaceChildren(stageFacts(stage));
   $("panel").replaceChildren(panel(stage, pack.reference));

@@ -1,7 +1,7 @@
 // The board on the page: cells to tap, the links drawn over them, rows that collapse and digits that arrive.
 //
-// The elements always stand for the board that was shown last: what still moves is a shadow of the one before, without a
-// role or an index, so that the next tap never waits for an animation.
+// The elements always stand for the board that was shown last: what still moves is a shadow of the one before, without
+// a role or an index, so that the next tap never waits for an animation.
 
 import { classOf, emptiedRows, parsePair } from "./rules.js";
 import { draw, make } from "./dom.js";
@@ -10,7 +10,10 @@ const PLACE = ["row", "column"];
 
 const CLEAR = 0.33; // how far from the middle of a cell its links end, so that they leave the digit to be read
 
-/** The strokes of a link between cells i < j, as [x1, y1, x2, y2] in cells. A wrap leaves at the right and comes in at the left. */
+/**
+ * The strokes of a link between cells i < j, as [x1, y1, x2, y2] in cells. A wrap leaves at the right and comes in at
+ * the left.
+ */
 export function strokes(width, i, j, link) {
   const [x1, y1, x2, y2] = [i % width, Math.floor(i / width), j % width, Math.floor(j / width)].map(
     (place) => place + 0.5,
@@ -26,7 +29,7 @@ export function strokes(width, i, j, link) {
 }
 
 export class BoardView {
-  /** Draws into `root`; `onTap(position)` is called for a cell that is clicked, tapped, or chosen with Enter or Space. */
+  /** Draws into `root`; `onTap(position)` is called for a cell that is clicked, tapped, or chosen by key. */
   constructor(root, onTap) {
     this.onTap = onTap;
     this.focus = 0;

@@ -27,13 +27,8 @@ export function stageFacts(stage) {
     ["Adds allowed", String(stage.adds)],
     ["Min Adds", known(stage.min_adds)],
     ["Par", stage.par ? `${known(stage.par)} pairs` : null],
-    [
-      "Difficulty",
-      difficulty?.score === undefined
-        ? null
-        : `${difficulty.score}${difficulty.target === undefined ? "" : `, target ${difficulty.target}`}`,
-    ],
-    ["Band", difficulty?.band ? make("bdi", {}, difficulty.band) : null],
+    ["Difficulty", `${difficulty.score.toFixed(1)}, target ${difficulty.target.toFixed(1)}`],
+    ["Band", make("bdi", {}, difficulty.band)],
     ["Family", stage.family ? make("bdi", {}, stage.family) : null],
     ["Stage", make("code", {}, stage.id)],
     ["Puzzle", make("code", {}, stage.puzzle)],
@@ -43,7 +38,7 @@ export function stageFacts(stage) {
 
 /** Pass rate of every player at this Stage's allowance, with its interval, and a table of the other allowances. */
 export function panel(stage, reference) {
-  const players = Object.entries(stage.difficulty?.players ?? {});
+  const players = Object.entries(stage.difficulty.players ?? {});
   if (!players.length) return make("p", { class: "quiet" }, "This pack holds no playouts.");
   const rows = players.map(([name, { passed, playouts }]) => {
     const count = passed[Math.min(stage.adds, passed.length - 1)];

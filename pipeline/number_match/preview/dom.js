@@ -1,6 +1,6 @@
 // Two ways to make elements. Text goes in as text nodes and nowhere as markup: a pack is data from outside.
 
-/** An element: `make("button", {class: "key", onclick}, "text", child, …)`. Null children and false attributes are left out. */
+/** An element: `make("button", {class: "key", onclick}, "text", child, …)`. Null children, false attributes: left out. */
 export function make(tag, attributes = {}, ...children) {
   return fill(document.createElement(tag), attributes, children);
 }

@@ -53,11 +53,7 @@ export class LevelList {
     this.current = stage;
     this.open(stage.level);
     this.items.forEach((item) => item.level === stage.level && this.count(item));
-    this.curve.replaceChildren(
-      ...(this.pack.stages.some(({ difficulty }) => difficulty?.score !== undefined)
-        ? [curve(this.pack.stages, stage, this.go)]
-        : []),
-    );
+    this.curve.replaceChildren(curve(this.pack.stages, stage, this.go));
     this.items[stage.level.number].element.scrollIntoView({ block: "nearest" });
   }
 
@@ -70,10 +66,10 @@ export class LevelList {
 
   button(stage) {
     const done = wasCleared(readRecord(stage.puzzle));
-    const band = stage.difficulty?.band ?? "";
-    const name = [stage.id, band, `${plural(stage.adds, "Add")}`, done && "cleared"].filter(Boolean).join(", ");
-    const heat = stage.difficulty?.score === undefined ? null : make("span", { class: "heat", "aria-hidden": "true" });
-    heat?.style.setProperty("--score", stage.difficulty.score);
+    const { band, score } = stage.difficulty;
+    const name = [stage.id, band, plural(stage.adds, "Add"), done && "cleared"].filter(Boolean).join(", ");
+    const heat = make("span", { class: "heat", "aria-hidden": "true" });
+    heat.style.setProperty("--score", score);
     return make(
       "button",
       {
@@ -96,8 +92,7 @@ function curve(stages, current, go) {
   const x = (stage) => stage.place * step + stage.level.number * step * 0.75;
   const wide = x(stages.at(-1)) + step;
   const y = (score) => high - 2 - (Math.max(0, Math.min(100, score)) / 100) * (high - 6);
-  const scored = stages.filter(({ difficulty }) => difficulty?.score !== undefined);
-  const bars = scored.map((stage) =>
+  const bars = stages.map((stage) =>
     draw("rect", {
       class: stage === current ? "bar here" : "bar",
       x: x(stage) + 0.5,
@@ -106,17 +101,15 @@ function curve(stages, current, go) {
       height: high - y(stage.difficulty.score),
     }),
   );
-  const ticks = scored
-    .filter(({ difficulty }) => difficulty.target !== undefined)
-    .map((stage) =>
-      draw("rect", { class: "tick", x: x(stage), width: step, y: y(stage.difficulty.target) - 0.5, height: 1 }),
-    );
+  const ticks = stages.map((stage) =>
+    draw("rect", { class: "tick", x: x(stage), width: step, y: y(stage.difficulty.target) - 0.5, height: 1 }),
+  );
   const pick = (event) => {
     const box = event.currentTarget.getBoundingClientRect();
     const at = ((event.clientX - box.left) / box.width) * wide - step / 2;
     go(stages.reduce((best, stage) => (Math.abs(x(stage) - at) < Math.abs(x(best) - at) ? stage : best)));
   };
-  const text = `Difficulty of ${plural(stages.length, "Stage")}, 0 to 100. This Stage: ${current.difficulty?.score ?? "unknown"}.`;
+  const text = `Difficulty of ${plural(stages.length, "Stage")}, 0 to 100; this one has ${current.difficulty.score}.`;
   const picture = draw(
     "svg",
     { viewBox: `0 0 ${wide} ${high}`, preserveAspectRatio: "none", role: "img", "aria-label": text, onclick: pick },

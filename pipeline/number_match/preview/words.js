@@ -33,7 +33,8 @@ export function named(board, action) {
 /** A hint of game.js. */
 export function hinted(board, { action, sure }) {
   if (action === ADD) return sure ? "Add now, as the stored solution does." : "No pair is open: Add.";
-  return `${named(board, action)}${sure ? ", as in the stored solution" : ": open, but the stored solution does not come by here"}.`;
+  const source = sure ? ", as in the stored solution" : ": open, but the stored solution does not come by here";
+  return `${named(board, action)}${source}.`;
 }
 
 /** "7 pairs, 1 Add" */

@@ -1,4 +1,4 @@
-// The report reads without this: here a mark tells its text at once, tables sort, Stages are filtered, and the light is changed.
+// The report reads without this: here a mark tells its text at once, tables sort, Stages are filtered, lights change.
 
 const root = document.documentElement;
 
