@@ -1,8 +1,8 @@
 """One number for how the solver behaves and one for the players: fixed boards under fixed budgets come in.
 
 `make signature` prints both. A refactor leaves them alone. A change of behaviour changes them, and then the behaviour
-version goes up (`SOLVER_BEHAVIOUR`, `SCORING_BEHAVIOUR`), since packs are stamped with it; `make signature KEEP=1` writes
-the new numbers beside the old ones into data/signature.json, where a test compares them.
+version goes up (`SOLVER_BEHAVIOUR`, `SCORING_BEHAVIOUR`), since packs are stamped with it; `make signature KEEP=1`
+writes the new numbers beside the old ones into data/signature.json, where a test compares them.
 """
 
 import json
