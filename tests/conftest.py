@@ -52,3 +52,9 @@ def command(capsys: pytest.CaptureFixture[str]) -> Command:
         return Outcome(code, *capsys.readouterr())
 
     return run
+
+
+@pytest.fixture
+def no_page(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Runs end with pack and tables; the charts, which have tests of their own, are left out."""
+    monkeypatch.setattr("number_match.report.write_report", lambda folder: folder / "report.html")

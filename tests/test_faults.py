@@ -18,6 +18,7 @@ from number_match.config import RunConfig
 from number_match.engine import ATTEMPTS, WorkersDied, open_engine
 from test_run import TINY, process
 
+pytestmark = pytest.mark.usefixtures("no_page")
 TWO = RunConfig(engine="local", workers=2)
 
 

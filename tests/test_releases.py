@@ -11,6 +11,7 @@ from number_match.identity import puzzle_id
 from number_match.rules import Board
 from test_run import TINY
 
+pytestmark = pytest.mark.usefixtures("no_page")
 Release = Callable[..., models.Pack]
 
 
