@@ -11,7 +11,7 @@ READY := .venv/.ready
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --no-input --constraint .ci/constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help setup pack test soak lint pictures signature golden constraints clean bench-players
+.PHONY: help setup pack test soak lint pictures signature golden schema constraints clean bench-players
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 20
@@ -55,6 +55,10 @@ bench-players: $(READY) ## how fast and how good the players are (YARDSTICK=fold
 
 bench-assembly: $(READY) ## assemble 2,000 Stages from 200,000 puzzles and print times and memory
 	@$(BIN)/python tests/bench/assembly.py
+
+schema: $(READY) ## write the JSON Schemas of pack and config anew
+	@for name in pack config; do \
+	  $(BIN)/number-match schema $$name > pipeline/number_match/schema/$$name.schema.json || exit 1; done
 
 constraints: $(READY) ## choose the newest versions that pyproject.toml allows, into .ci/constraints.txt
 	@UV_CUSTOM_COMPILE_COMMAND="make constraints" $(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 \

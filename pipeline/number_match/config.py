@@ -227,8 +227,15 @@ class Calibration(Section):
         return self
 
 
+def _nothing_required(schema: dict[str, Any]) -> None:
+    """`panel` and `players` are filled in when a config leaves them out."""
+    schema.pop("required")
+
+
 class ScoreConfig(Section):
     """The players, how much they play, and what is made of it."""
+
+    model_config = ConfigDict(json_schema_extra=_nothing_required)
 
     reference: Name = "casual"
     weights: dict[Name, Annotated[int, Field(ge=1, le=1_000_000)]] = Field(default_factory=dict)
