@@ -290,6 +290,36 @@ def test_rounds_of_more_candidates_fill_what_is_empty(make: Make, command: Comma
     )
 
 
+def test_each_round_says_what_it_brought(command: Command, tiny: Path, tmp_path: Path) -> None:
+    words = [w for s in ("generate.candidates=12", "assemble.tolerance=3", "assemble.topup.candidates=30",
+                         "assemble.topup.budget=300") for w in ("--set", s)]  # fmt: skip
+    outcome = command("run", "-c", tiny, "-o", tmp_path / "run", *words)
+    assert outcome.code == 0
+    assert "round 1: " in outcome.err
+    assert "30 more candidates" in outcome.err
+    assert "Stages filled, 0 are empty" in outcome.err
+    assert (
+        "more candidates; select playouts" in command("run", "-c", tiny, "-o", tmp_path / "no", *words, "--dry-run").err
+    )
+
+
+def test_a_dry_run_and_status_end_well_whatever_they_find(make: Make, command: Command, tiny: Path) -> None:
+    folder = make()
+    before = shards(folder)
+    dry = command("run", "-c", tiny, "-o", folder, "--set", "assemble.tolerance=0.01", "--dry-run")
+    assert dry.code == 0
+    done = command("status", folder)
+    assert (done.code, done.err) == (0, "")
+    assert "nothing to do" in done.out
+    assert "validate: 7 shards kept\n" in done.out
+    sorted(folder.glob("validation/*"))[0].unlink()
+    (folder / "pack.json").unlink()
+    missing = command("status", folder)
+    assert missing.code == 0
+    assert "validate: 6 shards kept, 1 to make (20 boards)" in missing.out
+    assert shards(folder) < before
+
+
 def test_bad_input_is_one_message(command: Command, tiny: Path, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     assert "cannot be written" in command("run", "-c", tiny, "-o", tmp_path / "file" / "out").complaint

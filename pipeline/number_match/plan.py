@@ -352,9 +352,7 @@ def next_numbers(batches: Iterable[Batch]) -> dict[str, int]:
     return found
 
 
-def top_up(
-    plan: Plan, batches: Sequence[Batch], aims: Mapping[tuple[str, int], int], count: int, number: int
-) -> list[Batch]:
+def top_up(batches: Sequence[Batch], aims: Mapping[tuple[str, int], int], count: int, number: int) -> list[Batch]:
     """A round of `count` more candidates: each (family, size) gets its part by the weight that `aims` gives it."""
     kinds = [kind for kind in sorted(aims) if aims[kind] > 0]
     nexts = next_numbers(batches)

@@ -134,7 +134,10 @@ def run(config: Config, *, until: str = "run", dry_run: bool = False, say: Say, 
     plan = Plan(config, store.folder)
     if dry_run:
         with open_engine(config.run) as engine:
-            Run(config, store, plan, engine, say, bars=False, dry=True).go(until)
+            try:
+                Run(config, store, plan, engine, say, bars=False, dry=True).go(until)
+            except CannotFill as problem:
+                say(str(problem))
         return
     store.prepare()
     with store.lock(), open_engine(config.run) as engine:
@@ -294,7 +297,7 @@ class Run:
     def go(self, until: str) -> None:
         """All stages up to `until`."""
         batches = self.plan.base()
-        rounds = 0
+        rounds, empty = 0, 0
         while True:
             self._shards(batches, until)
             if until in ("generate", "validate", "score"):
@@ -306,17 +309,18 @@ class Run:
             except MoreToDo as more:
                 self._rest(str(more))
                 return
+            left_empty = problem.slots if problem else 0
+            if rounds:
+                self.say(f"round {rounds}: {empty - left_empty} Stages filled, {left_empty} are empty")
             if problem is None:
                 return
             left = self.config.assemble.topup.budget - sum(b.stop - b.start for b in batches if b.round)
             count = min(self.config.assemble.topup.candidates, left)
-            if until != "run" or count <= 0 or not problem.aims:
+            rounds, empty = rounds + 1, problem.slots
+            added = top_up(batches, problem.aims, count, rounds) if until == "run" and count > 0 else []
+            if not added:
                 raise CannotFill(problem.text)
-            rounds += 1
-            added = top_up(self.plan, batches, problem.aims, count, rounds)
-            self.say(
-                f"round {rounds}: {problem.slots} Stages are empty; {count} more candidates: " + _batches_text(added)
-            )
+            self.say(f"round {rounds}: {empty} Stages are empty; {count} more candidates: " + _batches_text(added))
             batches += added
 
     def _rest(self, known: str) -> None:
