@@ -13,6 +13,7 @@ from playwright.sync_api import Locator, Page, expect
 from typer.testing import CliRunner
 
 from number_match import preview
+from number_match.calibrate import Row, read_telemetry
 from number_match.cli import app, run
 from number_match.errors import UserError
 from number_match.models import Pack, client_pack, pack_text
@@ -336,7 +337,7 @@ def test_a_lost_board_is_called_lost(open_page: Opener) -> None:
         expect(page.locator("#now")).to_contain_text("Row and wrap pairs alone clear this board")
 
 
-def test_progress_is_kept_by_puzzle_and_exported_as_telemetry(open_page: Opener, html: str) -> None:
+def test_progress_is_kept_by_puzzle_and_exported_as_telemetry(open_page: Opener, html: str, tmp_path: Path) -> None:
     with open_page(html) as page:
         play(page, EXAMPLE, EXAMPLE_SOLUTION[:2], click)
         page.locator("#restart").click()  # one game given up
@@ -351,9 +352,11 @@ def test_progress_is_kept_by_puzzle_and_exported_as_telemetry(open_page: Opener,
         expect(page.locator(".stage.done")).to_have_count(1)
         with page.expect_download() as download:
             page.get_by_role("button", name="Export as telemetry").click()
-        told = json.loads(Path(download.value.path()).read_text())
+        saved = tmp_path / download.value.suggested_filename
+        download.value.save_as(saved)
+        told = json.loads(saved.read_text())
         stage = example_pack().levels[0].stages[0]
-        assert download.value.suggested_filename == "example.telemetry.json"
+        assert saved.name == "example.telemetry.json"
         assert told == {
             "format": "number-match-telemetry",
             "format_version": 1,
@@ -376,6 +379,7 @@ def test_progress_is_kept_by_puzzle_and_exported_as_telemetry(open_page: Opener,
                 }
             ],
         }
+        assert read_telemetry(saved, example_pack()) == [Row(stage.puzzle, allowance=2, attempts=2, clears=1)]
 
 
 DAMAGED = [

@@ -293,5 +293,9 @@ def test_what_is_no_finished_run_is_refused(folder: Path, tmp_path: Path, capsys
         assert table is not None
         store.write_report(name, table.with_columns(later=pl.lit(1)))
     assert command(["report", str(unfinished)]) == 0, "columns of a later version are no matter"
+    stages = Store(folder).read_report("stages")
+    assert stages is not None
+    store.write_report("stages", stages.with_columns(players=pl.lit("none")))
+    refused(unfinished, "reports/stages.parquet", "no column players")
     store.write_report("levels", pl.DataFrame({"title": ["without its Level"]}))
     refused(unfinished, "reports/levels.parquet", "no column level")

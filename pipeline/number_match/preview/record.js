@@ -65,11 +65,11 @@ export function countGame(record, { cleared, helped, used }) {
   if (!helped && better) record.best = used;
 }
 
-/** The records of a pack as telemetry for `number-match calibrate`: one row a Stage that was played. */
+/** The records of a pack as telemetry for `number-match calibrate`: one row a Stage played without help. */
 export function telemetry(pack, stages) {
   const rows = stages.flatMap((stage) => {
     const { game: _game, seen: _seen, best, ...counts } = readRecord(stage.puzzle);
-    if (!counts.attempts && !counts.helped_attempts) return [];
+    if (!counts.attempts) return [];
     return [
       {
         stage: stage.id,

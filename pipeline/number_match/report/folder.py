@@ -20,7 +20,7 @@ COLUMNS: dict[str, tuple[Mapping[str, Any], str]] = {
     "stages": (
         STAGES,
         "stage level number puzzle family board cells adds min_adds par target score low high distance band band_low "
-        "band_high pinned moved players",
+        "band_high pinned moved",
     ),
     "levels": (
         LEVELS,
@@ -28,6 +28,9 @@ COLUMNS: dict[str, tuple[Mapping[str, Any], str]] = {
     ),
     "rejections": (REJECTIONS, "family cells reason verdict nodes"),
 }
+
+COUNTS: dict[str, Any] = {"player": pl.String, "playouts": pl.Int64, "passed": pl.List(pl.Int64)}
+"""What it reads of each player of a Stage."""
 
 
 @dataclass(frozen=True)
@@ -64,6 +67,7 @@ def read_run(folder: Path) -> RunFolder:
     if not (folder / "pack.json").is_file():
         raise UserError(f"{folder}: no pack.json yet; `number-match run -c {folder / 'run.json'}` goes on to make it")
     tables = {name: _table(store, name, schema, columns.split()) for name, (schema, columns) in COLUMNS.items()}
+    tables["stages"] = _with_counts(tables["stages"], store.path("reports/stages.parquet"))
     return RunFolder(read_pack(folder / "pack.json"), record, **tables)
 
 
@@ -77,3 +81,13 @@ def _table(store: Store, name: str, schema: Mapping[str, Any], columns: Sequence
         if table.schema.get(column) != schema[column]:
             raise UserError(f"{path}: no column {column} as this version has it; run again to make it anew")
     return table
+
+
+def _with_counts(stages: pl.DataFrame, path: Path) -> pl.DataFrame:
+    """Stages with no more than COUNTS of each player."""
+    try:
+        return stages.with_columns(
+            pl.col("players").list.eval(pl.struct(pl.element().struct.field(*COUNTS))).cast(pl.List(pl.Struct(COUNTS)))
+        )
+    except pl.exceptions.PolarsError:
+        raise UserError(f"{path}: no column players as this version has it; run again to make it anew") from None
