@@ -12,7 +12,7 @@ from number_match.players import LINK_ORDER, Integers, exponential, notice_index
 from number_match.rules import ADD, Board, reduced_word
 
 MASK = 2**64 - 1
-MAX_SQUARES = 512
+MAX_SQUARES = 256
 
 
 class Draws:

@@ -113,6 +113,19 @@ def endings(board: Board, player: Player, key: int, allowance: int) -> list[int]
     return [int(row.argmax()) for row in run.left]
 
 
+@pytest.mark.parametrize("name", ["random", "casual"])
+def test_the_largest_boards_are_played_like_the_others(name: str) -> None:
+    """Rows as wide as they can be, and lines that end with the last square there is."""
+    for width, cells in ((255, 256), (254, 256), (128, 256), (127, 128), (126, 128), (63, 64), (64, 65), (62, 64)):
+        for board in boards(named(width=width), 1, (cells, cells), seed=6):
+            key = stream_key(3, "test", puzzle_id(board), name, "report", 0)
+            if name == "random":
+                _, actions = plain_player.play_random(board, key, 0)
+            else:
+                _, actions = plain_player.play_noticing(board, integers(default_panel()[name]), key, 0)
+            assert trace(board, default_panel()[name], key, 0)[:40] == tuple(actions[:40]), str(board)
+
+
 def test_a_playout_that_would_grow_past_the_cap_ends() -> None:
     """Rows that never match: the board doubles with every Add until it no longer fits."""
     board = Board.parse("123/456", named(width=3))
@@ -304,8 +317,8 @@ def test_a_player_that_makes_no_sense_is_refused() -> None:
 
 
 def test_what_cannot_be_played_is_refused_in_a_sentence() -> None:
-    long = Board.parse("/".join(["123456789"] * 57))
-    with pytest.raises(UserError, match="a board of 513 cells: players take at most 512"):
+    long = Board.parse("/".join(["123456789"] * 28 + ["12345"]))
+    with pytest.raises(UserError, match="a board of 257 cells: players take at most 256"):
         simulate(long, RANDOM, name="random", max_adds=1, playouts=range(1), seed=1)
     board = Board.parse("11")
     with pytest.raises(UserError, match="largest allowance 100: expected 0 to 99"):

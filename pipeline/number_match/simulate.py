@@ -122,7 +122,7 @@ def simulate(
         stream: `screen`, `select` or `report`.
 
     Raises:
-        UserError: the board has more than 512 cells, or max_adds or playouts are out of range.
+        UserError: the board has more than 256 cells, or max_adds or playouts are out of range.
     """
     _check(board, max_adds, playouts)
     run = Playing(board, player, max_adds)

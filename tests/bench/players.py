@@ -69,19 +69,23 @@ def beside_yardstick(folder: Path, boards: list[Board], adds: int, playouts: int
             seed = turn * len(classes) + at + 1
             passed["there"] += roll128.playouts2(cells, adds, number, seed, rays, rays128, counters, 1)
 
+    playings = [Playing(board, uniform, adds) for board in boards]
+
     def here(turn: int, number: int) -> None:
-        for board in boards:
-            span = range(turn * number, turn * number + number)
-            passed["here"] += play(board, uniform, adds, span)
+        keys = random_keys(turn, number * len(boards))
+        for at, playing in enumerate(playings):
+            playing.play(keys[at * number : at * number + number])
 
     there(0, 10)
     here(0, 10)
     counters[:] = 0
-    passed.update(here=0, there=0)
+    passed["there"] = 0
+    playings = [Playing(board, uniform, adds) for board in boards]
     turns = 5
     for turn in range(turns):
         took["there"] += seconds(partial(there, turn, playouts))
         took["here"] += seconds(partial(here, turn, playouts))
+    passed["here"] = sum(playing.figures().passed[-1] for playing in playings)
     total = turns * playouts * len(boards)
     rate = (passed["here"] + passed["there"]) / (2 * total)
     error = (2 * rate * (1 - rate) / total) ** 0.5
@@ -97,20 +101,20 @@ def beside_yardstick(folder: Path, boards: list[Board], adds: int, playouts: int
     }
 
 
-def play(board: Board, player: Player, adds: int, playouts: range) -> int:
-    """Playouts by keys that cost nothing to make: how many passed. The keys of a run are hashes, which the uniform
-    player would wait for as long as it plays."""
-    playing = Playing(board, player, adds)
-    playing.play(np.random.default_rng(playouts.start).integers(0, 2**64, len(playouts), np.uint64))
-    return playing.figures().passed[-1]
+def random_keys(seed: int, how_many: int) -> NDArray[np.uint64]:
+    """Keys that cost next to nothing. Those of a run are hashes, which take as long to make as the uniform player
+    takes to play."""
+    return np.random.default_rng(seed).integers(0, 2**64, how_many, np.uint64)
 
 
 def speed_of_panel(boards: list[Board], adds: int, playouts: int) -> dict[str, int]:
     """Playouts a second of every player, keys apart."""
     rates = {}
+    keys = random_keys(1, playouts)
     for name, player in default_panel().items():
-        play(boards[0], player, adds, range(10))
-        took = seconds(lambda player=player: [play(board, player, adds, range(playouts)) for board in boards])  # type: ignore[misc]
+        playings = [Playing(board, player, adds) for board in boards]
+        playings[0].play(keys[:10])
+        took = sum(seconds(partial(playing.play, keys)) for playing in playings)
         rates[name] = round(playouts * len(boards) / took)
     return rates
 

@@ -34,13 +34,14 @@ from number_match.kernels.wide import (
     fetch,
     lowest,
     nth,
+    part,
     set128,
-    set512,
+    set256,
     unowned,
 )
 from number_match.kernels.words import empty, first, size, square, store
 
-MAX_SQUARES = 512
+MAX_SQUARES = 256
 """A playout whose board would grow past this many squares ends there, not cleared."""
 SIZES = (64, 128, MAX_SQUARES)
 WORDS = MAX_SQUARES // 64
@@ -99,7 +100,7 @@ def lines_of(width: int, column: bool, diagonal: bool, room: int) -> NDArray[np.
     along = [[whole >> (s + 1) << (s + 1) for s in range(room)]]
     goes_on = [whole]
     for step, sideways, on in ((width, 0, column), (width + 1, 1, diagonal), (width - 1, -1, diagonal)):
-        inside = [on and 0 <= s % width + sideways < width for s in range(room)]
+        inside = [on and 0 <= s % width + sideways < width and s + step < room for s in range(room)]
         line = [0] * (room + width + 1)
         for s in reversed(range(room)):
             line[s] = (1 << (s + step) | line[s + step]) if inside[s] else 0
@@ -166,6 +167,7 @@ def _matches_on_line(k0, k1, k2, a, goes_on, step, unit, n):
 
     The farthest is n / unit steps away.
     """
+    step &= capacity(a) - ONE  # a step past the end, from which nothing goes on, is still a shift that exists
     empty = ~a & goes_on
     v0, v1, v2 = k0, k1, k2
     shift, reach = step, unit
@@ -409,7 +411,7 @@ def play_uniform(start, keys, max_adds, ruleset, tables, buffers, tallies):
     start, position, log = unowned(start), unowned(buffers[0]), unowned(buffers[1])
     left, used, actions = unowned(tallies[0]), unowned(tallies[1]), unowned(tallies[2])
     width, reading = ruleset
-    lines64, lines128, lines512 = U(tables[0].ctypes.data), U(tables[1].ctypes.data), U(tables[2].ctypes.data)
+    lines64, lines128, lines256 = U(tables[0].ctypes.data), U(tables[1].ctypes.data), U(tables[2].ctypes.data)
     most = U(max_adds)
     for key in keys:
         start[HEAD, RANDOM] = key
@@ -421,7 +423,7 @@ def play_uniform(start, keys, max_adds, ruleset, tables, buffers, tallies):
             elif n <= U(128) and width < U(127):
                 cells = _uniform_from(source, position, most, lines128, width, reading, log, left, set128())
             else:
-                cells = _uniform_from(source, position, most, lines512, width, reading, log, left, set512())
+                cells = _uniform_from(source, position, most, lines256, width, reading, log, left, set256())
             source = position
             adds = position[HEAD, ADDS]
             if cells == ZERO:
@@ -501,41 +503,69 @@ def _word_length(k0: Any, k1: Any, k2: Any, a: Any, stack: Any) -> Any:
 
 @overload(_word_length)
 def _typed_word_length(k0, k1, k2, a, stack):
-    if a == types.uint64 and HAS_EXTRACT:
-        # Cancel all pairs of neighbours that do not overlap, at once, until there are none: the end does not depend
-        # on the order. In a run of squares that match their next one, every other square starts a pair; the runs that
-        # start at even places are told apart by the carry of an addition.
-        def in_rounds(k0, k1, k2, a, stack):
-            c0, c1, c2 = extract(k0, a), extract(k1, a), extract(k2, a)
-            length = popcount(a)
-            while length > ONE:
-                inside = (ONE << (length - ONE)) - ONE
-                alike = ~((c0 ^ (c0 >> ONE)) | (c1 ^ (c1 >> ONE)) | (c2 ^ (c2 >> ONE))) & inside
-                if alike == ZERO:
-                    break
-                from_even = alike & ~(alike + (alike & ~(alike << ONE) & EVEN))
-                begins = (from_even & EVEN) | (alike & ~from_even & ~EVEN)
-                rest = ((inside << ONE) | ONE) & ~(begins | (begins << ONE))
-                c0, c1, c2 = extract(c0, rest), extract(c1, rest), extract(c2, rest)
-                length = popcount(rest)
+    if not HAS_EXTRACT:
+
+        def with_stack(k0, k1, k2, a, stack):
+            length = ZERO
+            while a != empty(a):
+                b = lowest(a)
+                a ^= b
+                letter = size(k0 & b) | (size(k1 & b) << ONE) | (size(k2 & b) << TWO)
+                length = _push(stack, length, letter)
             return length
 
-        return in_rounds
+        return with_stack
+    if a == types.uint64:
 
-    def with_stack(k0, k1, k2, a, stack):
+        def of_word(k0, k1, k2, a, stack):
+            return _cancel(extract(k0, a), extract(k1, a), extract(k2, a), popcount(a))[3]
+
+        return of_word
+
+    def by_words(k0, k1, k2, a, stack):
         length = ZERO
-        while a != empty(a):
-            b = lowest(a)
-            a ^= b
-            letter = size(k0 & b) | (size(k1 & b) << ONE) | (size(k2 & b) << TWO)
-            if length != ZERO and stack[length - ONE] == letter:
-                length -= ONE
-            else:
-                stack[length] = letter
-                length += ONE
+        for number in range(capacity(a) >> SIX):
+            active = part(a, U(number))
+            if active != ZERO:
+                c0, c1, c2 = part(k0, U(number)), part(k1, U(number)), part(k2, U(number))
+                c0, c1, c2 = extract(c0, active), extract(c1, active), extract(c2, active)
+                c0, c1, c2, letters = _cancel(c0, c1, c2, popcount(active))
+                for i in range(letters):
+                    at = U(i)
+                    letter = ((c0 >> at) & ONE) | (((c1 >> at) & ONE) << ONE) | (((c2 >> at) & ONE) << TWO)
+                    length = _push(stack, length, letter)
         return length
 
-    return with_stack
+    return by_words
+
+
+@inlined
+def _push(stack, length, letter):
+    """Put a letter on a stack, or cancel it with the one on top; the new length."""
+    if length != ZERO and stack[length - ONE] == letter:
+        return length - ONE
+    stack[length] = letter
+    return length + ONE
+
+
+@inlined
+def _cancel(c0, c1, c2, length):
+    """A word of up to 64 letters, reduced: all pairs of neighbours that do not overlap at once, until there are none.
+
+    The end does not depend on the order. In a run of letters that match their next one, every other letter begins a
+    pair; the runs that start at even places are told apart by the carry of an addition.
+    """
+    while length > ONE:
+        inside = (ONE << (length - ONE)) - ONE
+        alike = ~((c0 ^ (c0 >> ONE)) | (c1 ^ (c1 >> ONE)) | (c2 ^ (c2 >> ONE))) & inside
+        if alike == ZERO:
+            break
+        from_even = alike & ~(alike + (alike & ~(alike << ONE) & EVEN))
+        begins = (from_even & EVEN) | (alike & ~from_even & ~EVEN)
+        rest = ((inside << ONE) | ONE) & ~(begins | (begins << ONE))
+        c0, c1, c2 = extract(c0, rest), extract(c1, rest), extract(c2, rest)
+        length = popcount(rest)
+    return c0, c1, c2, length
 
 
 @kernel
@@ -741,7 +771,7 @@ def _play_on(source, position, off, ruleset, lines, player, lists, log):
         return _noticing_from(source, position, off, lines[0], width, reading, player, lists, log, ZERO)
     if n <= U(128) and width < U(127):
         return _noticing_from(source, position, off, lines[1], width, reading, player, lists, log, set128())
-    return _noticing_from(source, position, off, lines[2], width, reading, player, lists, log, set512())
+    return _noticing_from(source, position, off, lines[2], width, reading, player, lists, log, set256())
 
 
 @kernel

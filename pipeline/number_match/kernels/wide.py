@@ -13,10 +13,9 @@ from numba import types
 from numba.extending import intrinsic, overload
 
 from number_match.kernels.bits import ONE, ZERO, U, _host_has_pdep, kernel, popcount, select
-from number_match.kernels.words import I64, WORD128, WordType, _bits, _is_set, _narrow, _widen
+from number_match.kernels.words import I64, WORD128, WORD256, WordType, _bits, _is_set, _narrow, _widen
 
 HAS_EXTRACT = _host_has_pdep()
-WORD512 = WordType(512)
 
 
 @intrinsic
@@ -26,9 +25,9 @@ def set128(typing_context):
 
 
 @intrinsic
-def set512(typing_context):
-    """The empty set of up to 512 squares."""
-    return WORD512(), lambda context, builder, signature, args: ir.Constant(ir.IntType(512), 0)
+def set256(typing_context):
+    """The empty set of up to 256 squares."""
+    return WORD256(), lambda context, builder, signature, args: ir.Constant(ir.IntType(256), 0)
 
 
 @intrinsic
