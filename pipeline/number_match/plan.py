@@ -20,9 +20,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from number_match.assemble import ASSEMBLY_BEHAVIOUR
-from number_match.config import PINNED, Config, Family
+from number_match.config import PINNED, Config, Family, ScoreConfig
 from number_match.generate import GENERATOR_BEHAVIOUR, read_boards
 from number_match.rules import Board
+from number_match.score import LOST_NODES, LOST_PLAYOUTS
 from number_match.simulate import SCORING_BEHAVIOUR
 from number_match.solve import SOLVER_BEHAVIOUR
 from number_match.store import Request, Store
@@ -167,9 +168,14 @@ def _play(config: Config, boards: pl.DataFrame, player: str, stream: str) -> tup
 
     sampling = getattr(config.score, stream)
     rules, who = config.rules, config.score.players[player]
-    lost = score.LOST_PLAYOUTS if stream == "report" and player == config.score.reference else 0
+    lost = LOST_PLAYOUTS if _tells_lost(config.score, player, stream) else 0
     table = score.score(boards, rules.parsed, rules.adds, player, who, stream, sampling, config.seed, lost=lost)
     return table, {"playouts": int(table["playouts"].sum())}
+
+
+def _tells_lost(score: ScoreConfig, player: str, stream: str) -> bool:
+    """Whether figures tell how many playouts were lost on their way: the reported ones of the reference player."""
+    return stream == "report" and player == score.reference
 
 
 # -------------------------------------------------------------------------------------------------------------- plan
@@ -291,7 +297,7 @@ class Plan:
 
     def _scoring(self, player: str, stream: str) -> dict[str, Any]:
         score = self.config.score
-        return {
+        what: dict[str, Any] = {
             "behaviour": {"score": BEHAVIOURS["score"]},
             "seed": self.config.seed,
             "rules": {"ruleset": self.config.rules.parsed.settings, "adds": list(self.config.rules.adds)},
@@ -301,6 +307,10 @@ class Plan:
                 "players": {player: score.players[player].model_dump(mode="json")},
             },
         }
+        if _tells_lost(score, player, stream):
+            what["behaviour"]["validate"] = BEHAVIOURS["validate"]
+            what["score"]["lost"] = {"playouts": LOST_PLAYOUTS, "nodes": LOST_NODES}
+        return what
 
     def played(self, store: Store, player: str, stream: str) -> list[Request]:
         """The requests of stored shards that hold figures of this player and stream, made as this config would make
