@@ -73,7 +73,7 @@ def solve(
         except ValueError as error:
             raise UserError(f"{given.place or 'board'}: {error}") from None
 
-    for given, result in _in_order(work, boards, workers, quiet):
+    for given, result in _each(work, boards, workers, quiet):
         if as_json:
             _print_json(_solve_record(result))
         elif file is None:
@@ -152,7 +152,7 @@ def simulate(
         except UserError as error:
             raise UserError(f"{given.place or 'board'}: {error}") from None
 
-    for given, figures in _in_order(work, boards, workers, quiet):
+    for given, figures in _each(work, boards, workers, quiet):
         intervals = [wilson(passed, playouts) for passed in figures.passed]
         if as_json:
             _print_json(
@@ -329,29 +329,19 @@ def _check_perft(lines: list[tuple[str, str]], rules: "Ruleset", as_json: bool, 
 
 # -------------------------------------------------------------------------------------------------------- shared parts
 
-Task = TypeVar("Task")
 Result = TypeVar("Result")
 
 
-def _in_order(
-    work: Callable[[Task], Result], tasks: Sequence[Task], workers: int | None, quiet: bool
-) -> Iterator[tuple[Task, Result]]:
-    """Work on the tasks in several threads (kernels let go of the interpreter) and give the results in order."""
-    from concurrent.futures import ThreadPoolExecutor
-
+def _each(
+    work: "Callable[[Given], Result]", boards: "Sequence[Given]", workers: int | None, quiet: bool
+) -> "Iterator[tuple[Given, Result]]":
+    """Every board with its result, in order, under a progress bar when there are many."""
     from tqdm import tqdm
 
-    count = min(workers or len(os.sched_getaffinity(0)), len(tasks))
-    with (
-        ThreadPoolExecutor(count) as pool,
-        tqdm(total=len(tasks), unit=" boards", disable=True if quiet or len(tasks) == 1 else None) as bar,
-    ):
-        try:
-            for task, result in zip(tasks, pool.map(work, tasks), strict=True):
-                bar.update()
-                yield task, result
-        finally:
-            pool.shutdown(wait=False, cancel_futures=True)
+    from number_match.threads import in_order
+
+    hidden = True if quiet or len(boards) == 1 else None  # None: hidden when stderr is no terminal
+    return iter(tqdm(in_order(work, boards, workers), total=len(boards), unit=" boards", disable=hidden))
 
 
 def _prepare(kernels: str, quiet: bool) -> None:

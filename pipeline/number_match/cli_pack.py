@@ -1,6 +1,5 @@
 """The commands about packs. Thin: each calls one plain function and prints what it returns."""
 
-import os
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -74,7 +73,7 @@ def verify(
                 baseline=old,
                 against=whole,
                 max_bytes=size,
-                workers=workers or len(os.sched_getaffinity(0)),
+                workers=workers,
                 progress=progress,
             )
         verdicts.append(verdict)

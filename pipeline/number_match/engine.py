@@ -18,6 +18,7 @@ from typing import Any, TypeVar
 
 from number_match.config import RunConfig
 from number_match.errors import UserError
+from number_match.threads import cores
 
 J = TypeVar("J")
 R = TypeVar("R")
@@ -122,7 +123,7 @@ class Engine:
 @contextlib.contextmanager
 def open_engine(run: RunConfig) -> Iterator[Engine]:
     """The engine of `[run]`. Workers start with the first job and end with the block."""
-    workers = run.workers or _cores()
+    workers = run.workers or cores()
     if run.engine == "dask":
         engine = _dask_engine(run)
     elif run.engine == "inline":
@@ -134,10 +135,6 @@ def open_engine(run: RunConfig) -> Iterator[Engine]:
     finally:
         engine.close()
         engine.end()
-
-
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _processes(workers: int) -> ProcessPoolExecutor:

@@ -23,7 +23,7 @@ def verify(
     baseline: Pack | ClientPack | None = None,
     against: Pack | None = None,
     max_bytes: int = MAX_BYTES,
-    workers: int = 1,
+    workers: int | None = None,
     progress: Progress | None = None,
 ) -> Verdict:
     """Check one file.
@@ -32,7 +32,7 @@ def verify(
         full: also solve and play everything again.
         baseline: an older release of the same pack, which this one must not contradict.
         against: for a client file, the pack that it was made from; it is checked too.
-        workers: threads for the full level.
+        workers: threads for the full level; by default as many as there are cores.
     """
     name = str(path)
     try:

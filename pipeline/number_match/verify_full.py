@@ -4,7 +4,6 @@ Every puzzle is solved without a look at the stored solution, and every playout 
 """
 
 from collections.abc import Callable, Container, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -13,6 +12,7 @@ from number_match.findings import Finding, Place
 from number_match.models import SAFE_INTEGER, ClientStage, Interval, Pack, Puzzle, Stage
 from number_match.rules import Board, replay
 from number_match.shifts import FAMILY_ALPHA, Counts, beyond_noise, visible
+from number_match.threads import in_order
 from number_match.verify_quick import Case
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def again(
     name: str,
     *,
     stages: Container[str] | None = None,
-    workers: int = 1,
+    workers: int | None = None,
     progress: Progress | None = None,
 ) -> tuple[list[Finding], list[str]]:
     """Solve and play every Stage again (or those whose ids are in `stages`), and give findings and remarks.
@@ -83,15 +83,11 @@ def again(
         return found, comparisons
 
     comparisons: list[_Comparison] = []
-    with ThreadPoolExecutor(workers) as pool:
-        try:
-            for done, (found, compared) in enumerate(pool.map(work, todo), 1):
-                findings += found
-                comparisons += compared
-                if progress is not None:
-                    progress(done, len(todo))
-        finally:
-            pool.shutdown(wait=False, cancel_futures=True)
+    for done, (_, (found, compared)) in enumerate(in_order(work, todo, workers), 1):
+        findings += found
+        comparisons += compared
+        if progress is not None:
+            progress(done, len(todo))
     if not same_players:
         remarks.append(_power(pack.scoring.behaviour, SCORING_BEHAVIOUR, comparisons))
         findings += _shifted(comparisons)
