@@ -2,11 +2,11 @@
 out.
 
 The panel's figures rank Stages well but are not the pass rates of people: the relation is not linear (Gudmundsson et
-al. 2018, doi:10.1109/CIG.2018.8490442), and predictions shrink towards the mean, so that hard Stages look too easy
-(Kristensen and Burelli 2024, arXiv:2401.17436). So the fragment maps a blend of players' scores to a score of people,
-with a logistic curve where telemetry is scarce and an isotonic step where there are a thousand rows, and what is
-printed tells the bias by decile of difficulty, not only the error. Errors are cross-validated over puzzles: no puzzle
-is judged by a fit that saw it.
+al., Human-like playtesting with deep learning, CIG 2018), and predictions shrink towards the mean, so that hard
+Stages look too easy (Kristensen and Burelli 2024, arXiv:2401.17436). So the fragment maps a blend of players' scores
+to a score of people, with a logistic curve where telemetry is scarce and an isotonic step where there are a thousand
+rows, and what is printed tells the bias by decile of difficulty, not only the error. Errors are cross-validated over
+puzzles: no puzzle is judged by a fit that saw it.
 
 Telemetry is a CSV or parquet file with one row for each Stage (or board) and, if wanted, segment of people:
 

@@ -6,8 +6,8 @@ part of the model follows a published finding:
 
 - noticing: people overlook what a heuristic would value; dropping features at random is what made a model of
   four-in-a-row predict people's moves (van Opheusden et al. 2023, doi:10.1038/s41586-023-06124-2);
-- near the last action: search stays where it was, and a model with such a "shutter" fits chess players better (Amir,
-  Tyomkin and Hart 2022, doi:10.1371/journal.pcbi.1010358);
+- near the last action: people's search stays close to the previous move, and a "shutter" that keeps a model there makes
+  it more like them, whatever its strategy (Amir et al. 2022, doi:10.1371/journal.pcbi.1010358);
 - choosing by softmax over a noisy value: error as noise on the evaluation of moves (Isaksen 2017);
 - looking ahead 0, 1 or 2 actions: depth grows with expertise (van Opheusden et al. 2023), and weaker look-ahead, not
   an optimal player with noise, is what tells levels apart (Kristensen, Valdivia and Burelli 2020, arXiv:2306.14626).
