@@ -214,6 +214,7 @@ def test_boards_segments_and_repeated_rows_are_read(tmp_path: Path) -> None:
         ({"clears": -1}, "line 4: clears is '-1', expected a whole number"),
         ({"clears": None}, "line 4: clears is None, expected a whole number"),
         ({"stage": None}, "line 4: board None is not in the pack"),
+        ({"puzzle": "p-0123"}, "line 4: puzzle 'p-0123', but L001-S03 of this pack is p-"),
     ],
 )
 def test_telemetry_that_does_not_fit_is_refused_with_its_row(
@@ -225,6 +226,18 @@ def test_telemetry_that_does_not_fit_is_refused_with_its_row(
         read_telemetry(path, a_pack())
     assert complaint in str(refused.value)
     assert str(path) in str(refused.value)
+
+
+def test_stages_played_only_with_hints_are_passed_over(tmp_path: Path) -> None:
+    """As the preview page saves them."""
+    path = tmp_path / "t.json"
+    stage = a_pack().levels[0].stages[0]
+    rows = [
+        {"stage": stage.id, "puzzle": stage.puzzle, "allowance": stage.adds, "attempts": n, "clears": n, "par": None}
+        for n in (0, 2)
+    ]
+    path.write_text(json.dumps({"format": "number-match-telemetry", "rows": rows}))
+    assert read_telemetry(path, a_pack()) == [Row(stage.puzzle, stage.adds, 2, 2)]
 
 
 def test_an_allowance_that_is_not_the_stages_is_refused(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ Telemetry is a CSV or parquet file with one row for each Stage (or board) and, i
     attempts    how often people began it, at least 1
     clears      how often they cleared it
     segment     any name, for --segment
+    puzzle      if wanted, the id of the puzzle, to be sure that the Stage is the same
 
 The JSON that the preview page saves is read as well. Other columns are passed over.
 """
@@ -88,6 +89,8 @@ def read_telemetry(path: Path, pack: Pack, segment: str | None = None) -> list[R
     for number, given in enumerate(table.iter_rows(named=True), first):
         if segment is not None and given["segment"] != segment:
             continue
+        if path.suffix == ".json" and given["attempts"] == given["clears"] == 0:
+            continue  # a Stage that was only played with hints
         where = f"{path} {'line' if first == 2 else 'row'} {number}"
         row = _checked(given, where, stages, boards, allowances)
         attempts, clears = sums.get((row.puzzle, row.allowance), (0, 0))
@@ -132,6 +135,8 @@ def _checked(
             raise UserError(f"{where}: stage {given['stage']!r} is not in the pack")
         stage = stages[given["stage"]]
         puzzle, allowance = stage.puzzle, stage.adds
+        if given.get("puzzle") not in (None, puzzle):
+            raise UserError(f"{where}: puzzle {given['puzzle']!r}, but {stage.id} of this pack is {puzzle}")
         if given.get("allowance") is not None and _whole(given, "allowance", where) != allowance:
             raise UserError(f"{where}: allowance {given['allowance']}, but {stage.id} allows {allowance}")
     else:
