@@ -51,13 +51,14 @@ def products(python: Path, folder: Path, **environment: str) -> tuple[str, bytes
 
 @pytest.fixture
 def installed(tmp_path: Path, wheel: Path) -> Callable[[str], Path]:
-    """Make a virtual environment with the package and what a resolution chooses; give its Python."""
+    """Make a virtual environment with the package and what a resolution of its ranges chooses; give its Python."""
 
     def install(resolution: str) -> Path:
         call(sys.executable, "-m", "uv", "venv", "--quiet", "--python", sys.executable, tmp_path / "venv")
         python = tmp_path / "venv" / "bin" / "python"
-        install = ("uv", "pip", "install", "--quiet", "--python", python, f"--resolution={resolution}", wheel)
-        call(sys.executable, "-m", *install)
+        install = (sys.executable, "-m", "uv", "pip", "install", "--quiet", "--python", python)
+        call(*install, f"--resolution={resolution}", "--requirements", ROOT / "pyproject.toml")
+        call(*install, "--no-deps", wheel)
         return python
 
     return install
