@@ -218,10 +218,12 @@ class Run:
         if missing:
             self._warm_up(missing)
         begun = time.perf_counter()
-        with self._bar(title or stage, sum(job.boards for job in missing)) as advance:
+        with self._bar(title or stage, sum(job.boards for job in missing)) as bar:
             for job, receipt in self._made(missing):
                 _count(tally, receipt)
-                advance(job.boards)
+                if stage == "validate":
+                    bar.set_postfix_str(f"{tally.counts['clearable'] / max(1, tally.boards):.1%} clearable")
+                bar.update(job.boards)
         tally.seconds += time.perf_counter() - begun
 
     def _made(self, jobs: Sequence[Job]) -> Iterator[tuple[Job, Receipt]]:
@@ -264,14 +266,16 @@ class Run:
     def _reasons(self, missing: Iterable[Job]) -> dict[str, int]:
         """Why shards are stale that have others in their place, the keys that changed, and how many for each reason."""
         reasons: Counter[str] = Counter()
-        stored: dict[str, list[str]] = {}
+        stored: dict[str, dict[str, list[str]]] = {}  # by folder and label
         for job in missing:
             folder, label = job.request.folder, job.request.label
             if isinstance(job, PlayJob):
                 continue
             if folder not in stored:
-                stored[folder] = self.store.shards(folder)
-            old = [what for name in stored[folder] if _label(name) == label and (what := self.store.request_of(name))]
+                by_label = stored[folder] = {}
+                for name in self.store.shards(folder):
+                    by_label.setdefault(_label(name), []).append(name)
+            old = [what for name in stored[folder].get(label, []) if (what := self.store.request_of(name))]
             if old:
                 changes = min((differences(what, job.request.what) for what in old), key=len)
                 reasons["; ".join(changes) or "damaged"] += 1
@@ -286,11 +290,10 @@ class Run:
         prepare(parts, self.say)
 
     @contextmanager
-    def _bar(self, title: str, total: int) -> Iterator[Callable[[int], object]]:
-        with tqdm(
-            total=total, desc=title, unit="board", disable=not self.bars or not total, file=sys.stderr, leave=False
-        ) as bar:
-            yield bar.update
+    def _bar(self, title: str, total: int) -> Iterator[Any]:
+        hidden = not self.bars or not total
+        with tqdm(total=total, desc=title, unit="board", disable=hidden, file=sys.stderr, leave=False) as bar:
+            yield bar
 
     # ---------------------------------------------------------------------------------------------------- the loop
 
