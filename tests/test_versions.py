@@ -18,11 +18,10 @@ SMOKE = ROOT / "configs" / "smoke.toml"
 pytestmark = pytest.mark.soak
 
 
-def call(*command: object, **environment: str) -> str:
+def call(*command: object, cwd: Path = ROOT, **environment: str) -> str:
     """Run a command to its end, which must be good, and give what it printed."""
-    ended = subprocess.run(
-        list(map(str, command)), capture_output=True, text=True, check=False, cwd=ROOT, env=os.environ | environment
-    )
+    words = list(map(str, command))
+    ended = subprocess.run(words, capture_output=True, text=True, check=False, cwd=cwd, env=os.environ | environment)
     assert ended.returncode == 0, f"{command}\n{ended.stdout[-2000:]}\n{ended.stderr[-4000:]}"
     return ended.stdout
 
@@ -78,17 +77,21 @@ def test_a_read_only_install_serves_a_user_without_a_home(
     for place in (tmp_path / "venv").rglob("*"):
         if not place.is_symlink():
             place.chmod(place.stat().st_mode & ~0o222)
-    user = "nobody" if os.getuid() == 0 and shutil.which("setpriv") else None
     out = tmp_path / "out"
     out.mkdir()
     prefix: tuple[object, ...] = ()
-    if user:  # root may write anywhere, so that only another user can show it
-        shutil.chown(out, user)
+    if os.getuid() == 0 and shutil.which("setpriv") and _anybody_may_run(python):
+        shutil.chown(out, "nobody")  # root may write anywhere: only another user can show it
         for folder in (tmp_path, *tmp_path.parents[:2]):
             folder.chmod(folder.stat().st_mode | 0o055)
         prefix = ("setpriv", "--reuid=nobody", "--clear-groups")
     smoke = tmp_path / "smoke.toml"
     smoke.write_bytes(SMOKE.read_bytes())
     command = (python, "-m", "number_match", "run", "-c", smoke, "-o", out / "smoke", "--quiet")
-    call(*prefix, *command, HOME="/nonexistent", XDG_CACHE_HOME="", TMPDIR=str(out))
+    call(*prefix, *command, cwd=tmp_path, HOME="/nonexistent", XDG_CACHE_HOME="", TMPDIR=str(out))
     assert (out / "smoke" / "pack.json").read_bytes() == expected[1]
+
+
+def _anybody_may_run(python: Path) -> bool:
+    """Whether every folder on the way to the interpreter behind a virtual environment is open to all."""
+    return all(folder.stat().st_mode & 0o005 == 0o005 for folder in python.resolve().parents)
