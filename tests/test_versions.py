@@ -41,10 +41,10 @@ def expected(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, bytes]:
     return products(Path(sys.executable), tmp_path_factory.mktemp("here"))
 
 
-def products(python: Path, folder: Path, **environment: str) -> tuple[str, bytes]:
+def products(python: Path, folder: Path) -> tuple[str, bytes]:
     """The signatures and the smoke pack that an environment makes."""
-    signature = call(python, ROOT / "tests" / "signature.py", **environment)
-    call(python, "-m", "number_match", "run", "-c", SMOKE, "-o", folder / "smoke", "--quiet", **environment)
+    signature = call(python, ROOT / "tests" / "signature.py")
+    call(python, "-m", "number_match", "run", "-c", SMOKE, "-o", folder / "smoke", "--quiet")
     return signature, (folder / "smoke" / "pack.json").read_bytes()
 
 
