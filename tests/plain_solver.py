@@ -37,8 +37,8 @@ class Exact(NamedTuple):
 
 
 @njit(cache=True)
-def _fewest(cells, n, width, links, adds, memo):  # type: ignore[no-untyped-def]
-    """The fewest pairs that clear with exactly `adds` Adds."""
+def _fewest(cells, n, width, links, adds, late, memo):  # type: ignore[no-untyped-def]
+    """The fewest pairs that clear with exactly `adds` Adds; with `late`, each made where no pair is left."""
     if n == 0:
         return 0 if adds == 0 else NEVER
     low = high = 0
@@ -53,26 +53,27 @@ def _fewest(cells, n, width, links, adds, memo):  # type: ignore[no-untyped-def]
     best = NEVER
     found = np.empty(4 * n, np.int64)
     undo = np.empty(kernel.UNDO, np.int64)
-    for p in range(kernel.pairs(cells, n, width, links, found)):
+    number = kernel.pairs(cells, n, width, links, found)
+    for p in range(number):
         m = kernel.play(cells, n, width, found[p] >> 16, found[p] & 0xFFFF, undo)
-        best = min(best, 1 + _fewest(cells, m, width, links, adds, memo))
+        best = min(best, 1 + _fewest(cells, m, width, links, adds, late, memo))
         kernel.unplay(cells, m, width, undo)
-    if adds:
+    if adds and not (late and number):
         m = kernel.add(cells, n)
         if m > 40:
             raise ValueError("too large for the exhaustive solver")
-        best = min(best, _fewest(cells, m, width, links, adds - 1, memo))
+        best = min(best, _fewest(cells, m, width, links, adds - 1, late, memo))
     memo[key] = best
     return best
 
 
-def exact(board: Board) -> Exact:
-    """The whole truth about a small board: at most 40 squares with its Adds."""
+def exact(board: Board, *, late: bool = False) -> Exact:
+    """The whole truth about a small board: at most 40 squares with its Adds. With `late` only of Adds where no pair is left."""
     cells = np.zeros(96, np.uint8)
     cells[: len(board.cells)] = [digit and class_of(digit) for digit in board.cells]
     memo: Any = Dict.empty(_KEY, int64)
     counts = (
-        int(_fewest(cells, len(board.cells), board.width, board.ruleset.link_bits, adds, memo))
+        int(_fewest(cells, len(board.cells), board.width, board.ruleset.link_bits, adds, late, memo))
         for adds in range(board.adds + 1)
     )
     return Exact(tuple(None if count >= NEVER else count for count in counts))

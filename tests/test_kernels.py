@@ -114,7 +114,7 @@ def _trace(classes, width, links, removals, like):  # type: ignore[no-untyped-de
     m0, m1, m2, m3 = search.mark_all(active, layout, lines, ranks)
     found = []
     for step in range(removals.shape[0] + 1):
-        number, _ = search.ranked_pairs(
+        number, _, _ = search.ranked_pairs(
             active, m0, m1, m2, m3, layout, lines, ranks, True, U(step), pool, 0, scratch
         )
         found.append([(np.int64(key >> U(16)) & 0xFFFF, np.int64(key) & 0xFFFF) for key in pool[:number]])

@@ -11,8 +11,9 @@ import pytest
 from golden import EVERY_LINK_SETTING, Position, position_rows, random_board, random_ruleset
 from plain_solver import exact
 
-from number_match.rules import Board, Ruleset, class_of, named, replay
+from number_match.rules import Board, Ruleset, class_of, legal_actions, named, replay
 from number_match.solve import BoardTooLarge, SolveResult, solve
+from number_match.structure import structure
 
 
 def checked(board: Board, **options: object) -> SolveResult:
@@ -61,7 +62,11 @@ def agrees(board: Board, **options: object) -> bool:
         assert truth.actions is not None
         assert result.actions.upper is not None
         assert result.actions.lower <= truth.actions <= result.actions.upper, (board, truth, result)
-    return result.verdict != "undecided" and (result.par is None or result.par.decided)
+    if result.needs_early_add is not None:
+        assert truth.min_adds is not None
+        assert result.needs_early_add == (exact(board, late=True).pairs[truth.min_adds] is None), (board, truth, result)
+    decided = result.par is None or (result.par.decided and result.needs_early_add is not None)
+    return result.verdict != "undecided" and decided
 
 
 def small_boards(rng: random.Random, number: int, cells: int, adds: int) -> Iterator[Board]:
@@ -158,6 +163,42 @@ def test_boards_that_need_more_than_one_word() -> None:
 def plain_clearable(board: Board) -> bool:
     """Without Adds, on the plain rules."""
     return board.cleared or any(plain_clearable(board.play(f"{i}-{j}")) for i, j in board.pairs())
+
+
+# structure
+
+
+def test_structure_counts_what_an_exhaustive_search_counts() -> None:
+    rng = random.Random(21)
+    seen = 0
+    for board in small_boards(rng, 250, 9, 1):
+        result = solve(board)
+        found = structure(result)
+        truth = exact(board)
+        assert (found is None) == (truth.min_adds is None)
+        if found is None or result.solution is None or truth.min_adds is None:
+            continue
+        at = board.with_adds(truth.min_adds)
+        assert found.openings == len(at.pairs())
+        assert found.good_openings == sum(clears(at.play(f"{i}-{j}")) for i, j in at.pairs())
+        forced = 0
+        for action in result.solution:
+            forced += sum(clears(at.play(other)) for other in legal_actions(at)) == 1
+            at = at.play(action)
+        assert found.forced == forced
+        assert sum(found.links.values()) == len(result.solution) - result.solution.count("+")
+        seen += 1
+    assert seen > 100
+
+
+def clears(board: Board) -> bool:
+    return exact(board).min_adds is not None
+
+
+def test_a_verdict_alone_is_the_same_verdict() -> None:
+    rng = random.Random(22)
+    for board in small_boards(rng, 300, 10, 1):
+        assert solve(board, verdict_only=True).verdict == solve(board).verdict
 
 
 # metamorphic

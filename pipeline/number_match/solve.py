@@ -46,7 +46,8 @@ class SolveResult:
     """What the solver knows of a board with `board.adds` Adds.
 
     `par` (pairs in a clear with min Adds) is None unless min Adds is decided; `actions` (pairs and Adds, over all uses of the
-    allowance) is set only when asked for; `solution` attains the upper bounds.
+    allowance) is set only when asked for; `solution` attains the upper bounds. `needs_early_add` tells whether every clear with
+    min Adds makes an Add while a pair is left; None where that is not decided.
     """
 
     board: Board
@@ -56,6 +57,7 @@ class SolveResult:
     solution: tuple[str, ...] | None
     nodes: int
     actions: Bounds | None = None
+    needs_early_add: bool | None = None
 
 
 def solve(
@@ -64,6 +66,7 @@ def solve(
     node_budget: int = 1_000_000,
     memory_mib: int = 1024,
     minimise: Literal["adds", "actions"] = "adds",
+    verdict_only: bool = False,
 ) -> SolveResult:
     """Decide whether the board can be cleared with at most `board.adds` Adds.
 
@@ -71,6 +74,7 @@ def solve(
         node_budget: actions that all searches together may apply, probes included.
         memory_mib: room for the tables; when they are full the search forgets, and never errs.
         minimise: `adds` bounds min Adds and then par; `actions` bounds pairs + Adds besides, and the solution attains that.
+        verdict_only: stop with the first solution; min Adds is bounded as far as that goes, and par only where it is free.
 
     Raises:
         BoardTooLarge: the board has more than 256 squares.
@@ -82,6 +86,10 @@ def solve(
         raise BoardTooLarge(f"the board has {len(board.cells)} cells, the solver takes at most {MAX_SQUARES}")
     search = _Search(board, node_budget, memory_mib)
     search.adds()
+    if verdict_only:
+        return search.result(minimise)
+    search.par()
+    search.early()
     if minimise == "actions":
         search.actions()
     return search.result(minimise)
@@ -100,6 +108,8 @@ class _Search:
     rest: int = 0  # of the best solution with `upper` Adds: the sum of the cells at its Adds
     rest_lower: int = 0
     found: list[str] | None = None
+    late: bool = True  # the solution's Adds all come where no pair is left
+    needs_early_add: bool | None = None
     fewest: Bounds | None = None
     classes: NDArray[np.uint8] = field(init=False)
     links: int = field(init=False)
@@ -142,7 +152,8 @@ class _Search:
         return slots
 
     def _take(self, adds: int, rest: int, out: Any, count: int) -> None:
-        self.upper, self.rest, self.found = adds, rest, _actions(self.board, out[:count].tolist())
+        self.upper, self.rest = adds, rest
+        self.found, self.late = _actions(self.board, out[:count].tolist())
 
     def _decide(self, budget: int) -> int:
         squares = len(self.classes)
@@ -178,7 +189,7 @@ class _Search:
             self._take(1, sum(takes), out, counters[0])
         return answer
 
-    def _least(self, adds: int, bound: int, floor: int, budget: int) -> tuple[bool, bool]:
+    def _least(self, adds: int, bound: int, floor: int, budget: int, late: bool = False) -> tuple[bool, bool]:
         """Whether a clear with a rest of at most `bound` was found, and whether the search was complete."""
         from number_match.kernels.adds import least_board
 
@@ -186,7 +197,7 @@ class _Search:
         slots = self._slots(min(squares, MAX_SQUARES), adds + 2)
         end, each, ever_found = self.nodes + budget, 20_000, False
         while True:
-            arguments = (adds, bound, floor, end - self.nodes, each, slots)
+            arguments = (adds, int(late), bound, floor, end - self.nodes, each, slots)
             rest, counters, out = self._run(least_board, squares, adds, *arguments)
             if rest >= 0:
                 self._take(adds, rest, out, counters[0])
@@ -227,9 +238,6 @@ class _Search:
                 break
             if complete and self.lower == adds:
                 self.lower += 1
-        if self.upper is not None and self.lower == self.upper:
-            self._par()
-
     def _with(self, adds: int) -> bool:
         """Look for a clear with exactly this many Adds; true when there is proven to be none."""
         if self.active <= SMALL:
@@ -242,10 +250,11 @@ class _Search:
         found, complete = self._least(adds, NO_BOUND, NO_BOUND, self.left // 2)
         return not found and complete
 
-    def _par(self) -> None:
+    def par(self) -> None:
         """Bring the rest down, and its lower bound up."""
         adds = self.upper
-        assert adds is not None
+        if not adds or adds != self.lower:
+            return
         self.rest_lower = max(self.rest_lower, self._floor(adds))
         if adds == 1:
             for size in range(self.rest_lower, self.rest, 2):
@@ -263,6 +272,18 @@ class _Search:
             _, complete = self._least(adds, self.rest - 1, self.rest_lower, self.left)
             if complete:
                 self.rest_lower = self.rest
+
+    def early(self) -> None:
+        """Whether min Adds takes an Add while a pair is left."""
+        if self.upper is None or self.upper != self.lower:
+            return
+        if self.late:
+            self.needs_early_add = False
+        elif self.left > 0:
+            kept = self.rest, self.found
+            found, complete = self._least(self.upper, NO_BOUND, NO_BOUND, self.left, late=True)
+            self.rest, self.found = kept
+            self.needs_early_add = False if found else True if complete else None
 
     # actions
 
@@ -303,7 +324,8 @@ class _Search:
             verdict = "unclearable" if self.lower > self.board.adds else "undecided"
         par = None
         if self.upper is not None and self.upper == self.lower:
-            par = Bounds((self.active + self.rest_lower) // 2, (self.active + self.rest) // 2)
+            floor = max(self.rest_lower, self._floor(self.upper))
+            par = Bounds((self.active + floor) // 2, (self.active + self.rest) // 2)
         solution = self.best_actions if minimise == "actions" and self.best_actions else self.found
         return SolveResult(
             board=self.board,
@@ -313,6 +335,7 @@ class _Search:
             solution=None if solution is None else tuple(solution),
             nodes=self.nodes,
             actions=self.fewest,
+            needs_early_add=self.needs_early_add,
         )
 
 
@@ -336,23 +359,28 @@ def _shares(size: int, counts: tuple[int, ...]) -> list[tuple[int, ...]]:
     return shares
 
 
-def _actions(board: Board, codes: list[int]) -> list[str]:
-    """The kernels' actions, on squares that stay where they are until the next Add, as text on the collapsing board."""
+def _actions(board: Board, codes: list[int]) -> tuple[list[str], bool]:
+    """The kernels' actions, on squares that stay where they are until the next Add, as text on the collapsing board.
+
+    Also whether every Add comes where no pair is left.
+    """
     width = board.width
-    active = [digit != 0 for digit in board.cells]
+    digits = list(board.cells)
     actions: list[str] = []
+    late = True
 
     def standing() -> list[int]:
-        return [start for start in range(0, len(active), width) if any(active[start : start + width])]
+        return [start for start in range(0, len(digits), width) if any(digits[start : start + width])]
 
     for code in codes:
         if code == 0xFFFFFFFF:
             actions.append(ADD)
-            kept = [flag for start in standing() for flag in active[start : start + width]]
-            active = kept + [True] * sum(active)
+            cells = [digit for start in standing() for digit in digits[start : start + width]]
+            late = late and not Board(tuple(cells), 0, board.ruleset).pairs()
+            digits = cells + [digit for digit in cells if digit]
             continue
         place = {start: rank * width for rank, start in enumerate(standing())}
         s, t = code >> 16, code & 0xFFFF
         actions.append(f"{place[s - s % width] + s % width}-{place[t - t % width] + t % width}")
-        active[s] = active[t] = False
-    return actions
+        digits[s] = digits[t] = 0
+    return actions, late

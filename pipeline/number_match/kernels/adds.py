@@ -240,76 +240,94 @@ def _attempt(layout, start, chosen, budget, most, classes, walled, out, tail, co
 
 
 @kernel
-def descend(layout, start, stream, out):
-    """Take the pair that leaves the shortest reduced word, chance deciding between equals, until there is none.
+def descend(layout, like, depth, stream, sets, lines, ranks, lines_of, pool, scratch, out):
+    """From the position at `depth` take the pair that leaves the shortest reduced word until there is none.
 
-    Returns what is left and the number of pairs written to `out`.
+    Chance decides between equals. `sets` holds five sets a depth (the active squares and the marks), `out` the pairs taken.
+    Returns the depth reached.
     """
-    like = start
-    words = np.int64(size(~empty(like)) >> U(6))
-    rows = (layout.n + layout.width - 1) // layout.width
-    lines = np.empty(2 * (rows + layout.width - 1) * words, np.uint64)
-    ranks = np.empty(rows, np.int64)
-    pool = np.empty(4 * layout.n, np.uint64)
-    scratch = (
-        np.empty(layout.n, np.uint64),
-        np.empty(layout.n, np.int64),
-        np.empty(layout.n, np.uint64),
-        np.empty(layout.n, np.int64),
-    )
     by_word = (layout.links & (ROW | WRAP)) == (ROW | WRAP)
-    active, at = start, 0
-    m0, m1, m2, m3 = mark_all(active, layout, lines, ranks)
+    active = load(sets, U(5 * depth), like)
+    m0 = load(sets, U(5 * depth + 1), like)
+    m1 = load(sets, U(5 * depth + 2), like)
+    m2 = load(sets, U(5 * depth + 3), like)
+    m3 = load(sets, U(5 * depth + 4), like)
     while m0 | m1 | m2 | m3 != empty(like):
         stream += GOLDEN
-        ranked_pairs(active, m0, m1, m2, m3, layout, lines, ranks, by_word, mix(stream), pool, 0, scratch)
-        out[at] = pool[0] & U(0xFFFFFFFF)
-        s, t = out[at] >> U(16), out[at] & U(0xFFFF)
-        at += 1
+        slot = lines_of[depth]
+        ranked_pairs(active, m0, m1, m2, m3, layout, lines[slot], ranks[slot], by_word, mix(stream), pool, 0, scratch)
+        out[depth] = pool[0] & U(0xFFFFFFFF)
+        s, t = out[depth] >> U(16), out[depth] & U(0xFFFF)
         active &= ~square(like, s)
-        m0, m1, m2, m3 = remove(s, active, m0, m1, m2, m3, layout, lines, ranks)
+        m0, m1, m2, m3 = remove(s, active, m0, m1, m2, m3, layout, lines[slot], ranks[slot])
         active &= ~square(like, t)
-        m0, m1, m2, m3 = remove(t, active, m0, m1, m2, m3, layout, lines, ranks)
+        m0, m1, m2, m3 = remove(t, active, m0, m1, m2, m3, layout, lines[slot], ranks[slot])
+        depth += 1
         if collapses(active, layout.row[s], layout) or collapses(active, layout.row[t], layout):
-            m2, m3 = mark_diagonals(active, layout, lines, ranks)
-    return active, at
+            slot = depth
+            m2, m3 = mark_diagonals(active, layout, lines[slot], ranks[slot])
+        lines_of[depth] = slot
+        store(sets, U(5 * depth), active)
+        store(sets, U(5 * depth + 1), m0)
+        store(sets, U(5 * depth + 2), m1)
+        store(sets, U(5 * depth + 3), m2)
+        store(sets, U(5 * depth + 4), m3)
+    return depth
 
 
 @kernel
 def lucky(classes, n, width, links, adds, tries, budget, most, like, stream, out, counters):
     """Try to clear with exactly `adds` Adds, each made when no pair is left: finds, never refutes.
 
-    Returns the rest (sum of cells at the Adds) or -1; `counters`: number of actions [0], nodes [1].
+    One try in four begins with the first pair, the others a few pairs before the end of the last one. Returns the rest (sum of
+    cells at the Adds) or -1; `counters`: number of actions [0], nodes [1].
     """
     layout = make_layout(classes, n, width, links, like)
     start = active_squares(classes, n, like)
-    next_classes = np.empty(np.int64(size(~empty(like))), np.uint8)
+    words = np.int64(size(~empty(like)) >> U(6))
+    depth_max = np.int64(size(start)) // 2 + 2
+    rows = (n + width - 1) // width
+    sets = np.empty(depth_max * 5 * words, np.uint64)
+    lines = np.empty((depth_max, 2 * (rows + width - 1) * words), np.uint64)
+    ranks = np.empty((depth_max, rows), np.int64)
+    lines_of = np.zeros(depth_max, np.int64)
+    pool = np.empty(4 * n, np.uint64)
+    scratch = (np.empty(n, np.uint64), np.empty(n, np.int64), np.empty(n, np.uint64), np.empty(n, np.int64))
+    next_classes = np.empty(64 * words, np.uint8)
     tail, inner = np.empty(out.size, np.uint64), np.zeros(8, np.int64)
-    nodes, few = 0, np.int64(3)
-    for _ in range(tries):
-        if budget - nodes <= np.int64(size(start)) // 2 + 1:
+    m0, m1, m2, m3 = mark_all(start, layout, lines[0], ranks[0])
+    store(sets, U(0), start)
+    store(sets, U(1), m0)
+    store(sets, U(2), m1)
+    store(sets, U(3), m2)
+    store(sets, U(4), m3)
+    nodes, few, depth = 0, np.int64(3), 0
+    for attempt in range(tries):
+        if budget - nodes <= depth_max:
             break
         stream = mix(stream + GOLDEN)
-        active, at = descend(layout, start, stream, out)
-        nodes += at + 1
+        first_depth = 0 if attempt % 4 == 0 else max(0, depth - 3 - np.int64(stream >> U(61)))
+        depth = descend(layout, like, first_depth, stream, sets, lines, ranks, lines_of, pool, scratch, out)
+        nodes += depth - first_depth + 1
+        active = load(sets, U(5 * depth), like)
         left = np.int64(size(active))
         m = added(layout, active, next_classes)
-        if left == 0 or m < 0 or nodes >= budget:
+        if left == 0 or m < 0:
             continue
         rest = -1
         if adds == 1:
             after = make_layout(next_classes, m, width, links, like)
-            room = min(300, budget - nodes)
+            room = min(100, budget - nodes)
             if decide(after, active_squares(next_classes, m, like), room, most, tail, inner) == FOUND:
                 rest = 0
         else:
             rest = lucky(next_classes, m, width, links, adds - 1, few, budget - nodes, most, like, stream, tail, inner)
         nodes += inner[1]
         if rest >= 0:
-            out[at] = ADD
+            out[depth] = ADD
             for i in range(inner[0]):
-                out[at + 1 + i] = tail[i]
-            counters[0], counters[1] = at + 1 + inner[0], nodes
+                out[depth + 1 + i] = tail[i]
+            counters[0], counters[1] = depth + 1 + inner[0], nodes
             return left + rest
     counters[0], counters[1] = 0, nodes
     return -1
@@ -319,12 +337,13 @@ def lucky(classes, n, width, links, adds, tries, budget, most, like, stream, out
 
 
 @kernel
-def least(classes, n, width, links, adds, bound, floor, budget, each, most, like, out, counters):
+def least(classes, n, width, links, adds, late, bound, floor, budget, each, most, like, out, counters):
     """The least rest (sum of cells at the Adds) with exactly `adds` Adds, adds >= 1, if it is at most `bound`.
 
-    Every set of active squares that can be reached is visited once, all orders of pairs and Adds among them, so the answer is exact
-    unless `counters[2]` says that something was left undecided: what follows a last Add gets `each` nodes. `floor` is a proven lower bound at which the search stops. Returns the rest, or
-    -1 for none; `out` gets the actions, `counters` their number [0] and the nodes [1].
+    Every set of active squares that can be reached is visited once, all orders of pairs and Adds among them, so the answer is
+    exact unless `counters[2]` says that something was left undecided: what follows a last Add gets `each` nodes. `floor` is a
+    proven lower bound at which the search stops. With `late` Adds are made only where no pair is left, and the answer is about those alone.
+    Returns the rest, or -1 for none; `out` gets the actions, `counters` their number [0] and the nodes [1].
     """
     layout = make_layout(classes, n, width, links, like)
     start = active_squares(classes, n, like)
@@ -357,7 +376,7 @@ def least(classes, n, width, links, adds, bound, floor, budget, each, most, like
     store(sets, U(3), m2)
     store(sets, U(4), m3)
     lines_of[0] = begin[0] = taken[0] = 0
-    count[0], _ = ranked_pairs(start, m0, m1, m2, m3, layout, lines[0], ranks[0], by_word, stream, pool, 0, scratch)
+    count[0], _, _ = ranked_pairs(start, m0, m1, m2, m3, layout, lines[0], ranks[0], by_word, stream, pool, 0, scratch)
     depth = 0
     while depth >= 0:
         active = load(sets, U(5 * depth), like)
@@ -365,7 +384,7 @@ def least(classes, n, width, links, adds, bound, floor, budget, each, most, like
             # all that pairs lead to is known; now the Add here
             here = np.int64(size(active))
             limit = bound if best < 0 else best - 1
-            if here <= limit and nodes < budget:
+            if here <= limit and nodes < budget and not (late and count[depth]):
                 nodes += 1
                 found = -1
                 m = added(layout, active, next_classes)
@@ -381,8 +400,9 @@ def least(classes, n, width, links, adds, bound, floor, budget, each, most, like
                     if verdict == FOUND:
                         found = here
                 elif nodes < budget:
+                    left = limit - here
                     rest = least(
-                        next_classes, m, width, links, adds - 1, limit - here, nothing, budget - nodes, each, most, like, tail, inner
+                        next_classes, m, width, links, adds - 1, late, left, nothing, budget - nodes, each, most, like, tail, inner
                     )
                     nodes += inner[1]
                     complete &= inner[2] == 0
@@ -435,7 +455,7 @@ def least(classes, n, width, links, adds, bound, floor, budget, each, most, like
         lines_of[depth] = slot
         begin[depth], taken[depth] = begin[depth - 1] + count[depth - 1], 0
         stream += GOLDEN
-        count[depth], _ = ranked_pairs(
+        count[depth], _, _ = ranked_pairs(
             after_pair, a0, a1, a2, a3, layout, lines[slot], ranks[slot], by_word, mix(stream), pool, begin[depth], scratch
         )
     counters[1], counters[2] = nodes, 0 if complete else 1
@@ -468,9 +488,9 @@ def aimed_board(classes, width, links, words, takes, budget, most, out, counters
 
 
 @door
-def least_board(classes, width, links, words, adds, bound, floor, budget, each, most, out, counters):
-    n = classes.size
-    return least(classes, n, width, links, adds, bound, floor, budget, each, most, empty_of(words), out, counters)
+def least_board(classes, width, links, words, adds, late, bound, floor, budget, each, most, out, counters):
+    n, like = classes.size, empty_of(words)
+    return least(classes, n, width, links, adds, late, bound, floor, budget, each, most, like, out, counters)
 
 
 def warm_up() -> None:
@@ -482,4 +502,4 @@ def warm_up() -> None:
         decide_board(classes, 2, 15, words, 10, 64, out, counters)
         lucky_board(classes, 2, 15, words, 1, 1, 10, 64, ONE, out, counters)
         aimed_board(classes, 2, 15, words, takes, 10, 64, out, counters)
-        least_board(classes, 2, 15, words, 1, 9, 0, 10, 10, 64, out, counters)
+        least_board(classes, 2, 15, words, 1, 0, 9, 0, 10, 10, 64, out, counters)

@@ -30,6 +30,13 @@ from number_match.kernels.words import (
 )
 
 FOUND, DEAD, UNDECIDED = 1, 0, -1
+RESTARTS = ((100, 0), (300, 16), (1000, 16), (2000, 20), (4000, 20), (8000, 24))
+"""Nodes of each restart, and up to how many cells a projection on three classes may have in it; later ones are half as long again.
+
+Most boards are cleared before a projection on three classes pays; those that are not are refuted by little else.
+"""
+PAIR_CELLS = 24  # of a projection on two classes
+ROOT_PROBES, PROBES = 2000, 1000  # probes a check at the root, and after a pair
 WALL = 8
 ROW, COLUMN, DIAGONAL, WRAP = 1, 2, 4, 8
 
@@ -46,6 +53,7 @@ class Layout(NamedTuple):
     row_sets: Any
     column_sets: Any  # all empty when columns are off
     class_sets: Any  # of the classes 1-5, number 0 holds the walls
+    diagonal_sets: Any  # for every square the later ones of its class that a diagonal could ever reach
 
 
 @kernel
@@ -65,7 +73,21 @@ def make_layout(classes, n, width, links, like):
         if classes[s]:
             c = U(classes[s]) if classes[s] < WALL else ZERO
             store(class_sets, c, load(class_sets, c, like) | x)
-    return Layout(n, width, links, classes, row, column, row_sets, column_sets, class_sets)
+    diagonal_sets = np.zeros(n * words, np.uint64)
+    if links & DIAGONAL:
+        for s in range(n):
+            if not classes[s]:
+                continue
+            reach = empty(like)
+            rest = load(class_sets, U(classes[s]) if classes[s] < WALL else ZERO, like) & ~lower(like, U(s))
+            while rest != empty(like):
+                t = np.int64(first(rest))
+                rest = without_first(rest)
+                distance = abs(column[t] - column[s])
+                if distance and row[t] - row[s] >= distance:
+                    reach |= square(like, U(t))
+            store(diagonal_sets, U(s), reach)
+    return Layout(n, width, links, classes, row, column, row_sets, column_sets, class_sets, diagonal_sets)
 
 
 # ------------------------------------------------------------------------------------------ pairs, kept up to date
@@ -351,11 +373,15 @@ def clears_projection(kept, walls, layout, memo):
                 beside = s
             below = after & load(layout.column_sets, U(layout.column[s]), kept)
             under = first(below) if below != none else s
-            same = rest & load(layout.class_sets, U(layout.classes[s]), kept)
+            if layout.classes[beside] != layout.classes[s]:
+                beside = s
+            if layout.classes[under] != layout.classes[s]:
+                under = s
+            same = rest & (load(layout.diagonal_sets, s, kept) | square(kept, beside) | square(kept, under))
             while same != none:
                 t = first(same)
                 same = without_first(same)
-                if t == beside or t == under or (layout.links & DIAGONAL and could_be_diagonal(s, t, kept, layout)):
+                if t == beside or t == under or could_be_diagonal(s, t, kept, layout):
                     if clears_projection(kept & ~x & ~square(kept, t), walls, layout, memo):
                         result = True
                         break
@@ -370,7 +396,10 @@ def clears_projection(kept, walls, layout, memo):
 
 @kernel
 def refuted(active, walls, moved, most, layout, memo):
-    """Whether some projection on two or three classes, with class `moved` among them (0: any), proves the position dead."""
+    """Whether a projection on two classes, or on three with up to `most` cells, proves the position dead.
+
+    Class `moved` is among them; 0 is any.
+    """
     none = empty(active)
     for a in range(1, 6):
         kept_a = active & load(layout.class_sets, U(a), active)
@@ -381,9 +410,11 @@ def refuted(active, walls, moved, most, layout, memo):
             if kept_b == none:
                 continue
             kept_b |= kept_a
-            if (moved == 0 or a == moved or b == moved) and size(kept_b) <= most:
+            if (moved == 0 or a == moved or b == moved) and size(kept_b) <= U(PAIR_CELLS):
                 if not clears_projection(kept_b | walls, walls, layout, memo):
                     return True
+    if most == ZERO:
+        return False
     for a in range(1, 6):
         kept_a = active & load(layout.class_sets, U(a), active)
         if kept_a == none:
@@ -435,8 +466,8 @@ def push(word, depth, symbol):
 def ranked_pairs(active, m0, m1, m2, m3, layout, lines, ranks, by_word, noise, pool, at, scratch):
     """Write the pairs into `pool` from `at`, best first, as `length << 48 | noise << 32 | first << 16 | second`.
 
-    `length` is that of the reduced word once the pair is gone: walls count, and with `by_word` false it does not matter for the order.
-    Returns their number and the best length.
+    `length` is that of the reduced word once the pair is gone, walls among it; without `by_word` the order is noise alone.
+    Returns their number, the least length, and the pair that has it when that is shorter than the word as it is.
     """
     none = empty(active)
     prefix, prefix_depth, suffix, suffix_depth = scratch
@@ -458,7 +489,7 @@ def ranked_pairs(active, m0, m1, m2, m3, layout, lines, ranks, by_word, noise, p
         c = layout.classes[s]
         word, depth = ((word << U(3)) | U(7), depth + 1) if c >= WALL else push(word, depth, U(c))
     count = at
-    best = whole
+    best, best_pair = whole, ZERO
     lines_each = (layout.n + layout.width - 1) // layout.width + layout.width - 1
     for direction in range(4):
         marks = m0 if direction == 0 else m1 if direction == 1 else m2 if direction == 2 else m3
@@ -498,16 +529,14 @@ def ranked_pairs(active, m0, m1, m2, m3, layout, lines, ranks, by_word, noise, p
             if by_word:
                 key |= U(length) << U(48)
             if length < best:
-                best = length
-                if not by_word:
-                    key &= ~(U(0xFFFF) << U(32))  # first
+                best, best_pair = length, key & U(0xFFFFFFFF)
             i = count
             while i > at and pool[i - 1] > key:
                 pool[i] = pool[i - 1]
                 i -= 1
             pool[i] = key
             count += 1
-    return count - at, best
+    return count - at, best, best_pair
 
 
 @kernel
@@ -554,10 +583,6 @@ def decide(layout, start, budget, most, out, counters):
         if size(start & load(layout.class_sets, U(c), like)) & ONE:
             return DEAD
     memo = Memo(np.zeros(1024 * words, np.uint64), np.zeros(1024, np.uint8), np.zeros(3, np.int64))
-    memo.counters[2] = min(20000, budget)
-    if refuted(start, walls, 0, U(24), layout, memo):
-        counters[1] = counters[3] = memo.counters[1]
-        return DEAD
 
     depth_max = n // 2 + 2
     rows = (layout.n + layout.width - 1) // layout.width
@@ -580,24 +605,30 @@ def decide(layout, start, budget, most, out, counters):
     store(sets, U(3), m2)
     store(sets, U(4), m3)
     lines_of[0] = 0
-    allowance = 2000
-    restart = 0
+    allowance, restart = 0, 0
     verdict = UNDECIDED
     while verdict == UNDECIDED and nodes + memo.counters[1] < budget:
-        stop = min(budget - memo.counters[1], nodes + allowance)
         by_word = restart % 2 == 0
+        if restart < len(RESTARTS):
+            allowance, three = RESTARTS[restart][0], U(RESTARTS[restart][1])
+        else:
+            allowance = allowance * 3 // 2
+        memo.counters[2] = min(ROOT_PROBES, budget - nodes - memo.counters[1])
+        if refuted(start, walls, 0, three, layout, memo):
+            verdict = DEAD
+            break
+        stop = min(budget - memo.counters[1], nodes + allowance)
         depth = 0
         begin[0] = taken[0] = 0
         stream += GOLDEN
-        count[0], best = ranked_pairs(
+        count[0], best, pair = ranked_pairs(
             start, m0, m1, m2, m3, layout, lines[0], ranks[0], by_word, mix(stream), pool, 0, scratch
         )
         if word_goal and best == wall_count:
-            pair = pool[0]
-            s, t = (pair >> U(16)) & U(0xFFFF), pair & U(0xFFFF)
+            s, t = pair >> U(16), pair & U(0xFFFF)
             rest = start & ~square(like, s) & ~square(like, t)
             if word_cancels(rest, walls, layout):
-                out[0] = pair & U(0xFFFFFFFF)
+                out[0] = pair
                 counters[0] = cancel(rest, layout, out, 1)
                 verdict = FOUND
                 break
@@ -636,8 +667,8 @@ def decide(layout, start, budget, most, out, counters):
             else:
                 if memo.counters[0] * 2 > memo.alive.size and 4 * memo.alive.size <= most:
                     memo = roomier(memo, like)
-                memo.counters[2] = min(1000, budget - nodes - memo.counters[1])
-                if refuted(after, walls, np.int64(layout.classes[s]), U(24), layout, memo):
+                memo.counters[2] = min(PROBES, budget - nodes - memo.counters[1])
+                if refuted(after, walls, np.int64(layout.classes[s]), three, layout, memo):
                     dead, stored = insert(after, dead, stored, most)
                     continue
                 depth += 1
@@ -650,14 +681,14 @@ def decide(layout, start, budget, most, out, counters):
                 begin[depth] = begin[depth - 1] + count[depth - 1]
                 taken[depth] = 0
                 stream += GOLDEN
-                count[depth], best = ranked_pairs(
+                count[depth], best, pair = ranked_pairs(
                     after, a0, a1, a2, a3, layout, lines[slot], ranks[slot], by_word, mix(stream), pool, begin[depth], scratch
                 )
                 if word_goal and best == wall_count:
-                    pair = pool[begin[depth]]
-                    s, t = (pair >> U(16)) & U(0xFFFF), pair & U(0xFFFF)
+                    s, t = pair >> U(16), pair & U(0xFFFF)
                     rest = after & ~square(like, s) & ~square(like, t)
                     if word_cancels(rest, walls, layout):
+                        pool[begin[depth]] = pair
                         taken[depth] = 1
                         verdict = FOUND
                         after = rest
@@ -668,7 +699,6 @@ def decide(layout, start, budget, most, out, counters):
                 break
         if verdict == UNDECIDED and not aborted:
             verdict = DEAD
-        allowance = allowance * 3 // 2
         restart += 1
     counters[1] = nodes + memo.counters[1]
     counters[2], counters[3], counters[4] = stored, memo.counters[1], restart
