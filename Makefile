@@ -11,7 +11,7 @@ READY := .venv/.ready
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --no-input --constraint .ci/constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help setup pack test soak lint pictures signature golden schema constraints clean bench-players
+.PHONY: help setup pack test soak lint pictures signature golden schema constraints clean bench-solver bench-players bench-assembly
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 20
@@ -49,6 +49,9 @@ golden: $(READY) ## make the golden packs of tests/packs anew, when a behaviour 
 	@for name in veyra narrow; do \
 	  $(BIN)/number-match run -c tests/packs/$$name.toml -o output/golden-$$name --quiet && \
 	  cp output/golden-$$name/pack.json tests/packs/$$name.pack.json || exit 1; done
+
+bench-solver: $(READY) ## how strong and how fast the solver is (YARDSTICK=folder: beside the bare programs there)
+	@$(BIN)/python tests/bench/solver.py $(if $(YARDSTICK),--yardstick $(YARDSTICK))
 
 bench-players: $(READY) ## how fast and how good the players are (YARDSTICK=folder: beside the bare numba program there)
 	@$(BIN)/python tests/bench/players.py $(if $(YARDSTICK),--yardstick $(YARDSTICK))
