@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 Verdict = Literal["clearable", "unclearable", "undecided"]
 
-SOLVER_BEHAVIOUR = 1
+SOLVER_BEHAVIOUR = 2
 """Goes up with every change that can alter a verdict, a bound, a solution or a count of nodes."""
 
 MAX_SQUARES = 256
@@ -262,7 +262,7 @@ class _Search:
                 for takes in _shares(size, class_counts(self.board)):
                     if self.left <= 0:
                         return
-                    answer = self._aimed(takes, self.left)
+                    answer = self._aimed(takes, self.left // 2 + 1)  # what stays open leaves room for more cells
                     proven &= answer == 0
                     if answer == 1:
                         return
