@@ -267,6 +267,12 @@ def test_boards_of_note(text: str, width: int, verdict: str, min_adds: int) -> N
     assert (result.verdict, result.min_adds.lower) == (verdict, min_adds)
 
 
+def test_an_add_on_many_rows_that_outgrows_its_word_is_not_tried_for_ever() -> None:
+    board = Board.parse("..498...7/6......../.....5.../.4......./...6..8../......976/54.. +1")
+    for budget in (2_000, 20_000, 1_000_000):
+        assert checked(board, node_budget=budget).verdict == "clearable"
+
+
 def test_one_node_decides_nothing() -> None:
     assert checked(Board.parse("123 +1", named(width=3)), node_budget=1).verdict == "undecided"
 

@@ -72,7 +72,7 @@ def lost_shares(
 
 def _is_lost(position: Board, node_budget: int, memory_mib: int) -> bool | None:
     try:
-        verdict = solve(position, node_budget=node_budget, memory_mib=memory_mib).verdict
+        verdict = solve(position, node_budget=node_budget, memory_mib=memory_mib, verdict_only=True).verdict
     except BoardTooLarge:
         return None
     return None if verdict == "undecided" else verdict == "unclearable"

@@ -181,7 +181,7 @@ class _Search:
 
         from number_match.kernels.adds import aimed_board
 
-        squares = len(self.classes)
+        squares = len(self.classes) + sum(takes)
         answer, counters, out = self._run(
             aimed_board, squares, 1, np.array((0, *takes), np.int64), budget, self._slots(squares, 2)
         )

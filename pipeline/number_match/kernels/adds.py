@@ -38,6 +38,8 @@ from number_match.kernels.search import (
 from number_match.kernels.words import WORDS, empty, empty_of, first, last, load, size, square, store, without_first
 
 ADD = U(0xFFFFFFFF)  # among pairs `first << 16 | second`, an Add
+TOO_LARGE = -2  # an Add that the word size does not hold
+MOST_CHOICES = 1 << 26  # of cells to leave for an Add: where there are more, `aimed` does not begin
 
 
 @kernel
@@ -134,10 +136,9 @@ def aimed(layout, start, takes, budget, most, out, counters):
     for c in range(1, 6):
         for _ in range(takes[c]):
             total *= counts[c]
-            if total > 1 << 40:
+            if total > MOST_CHOICES:
+                counters[0] = counters[1] = 0
                 return UNDECIDED
-        if takes[c] > counts[c]:
-            return DEAD
     step = np.int64(0.6180339887 * total) | 1
     while _common_factor(step, total) != 1:
         step += 2
@@ -151,8 +152,8 @@ def aimed(layout, start, takes, budget, most, out, counters):
     number, tried, nodes = 0, 0, 0
     # every choice once, in batches whose most promising come first, each with a small budget
     while tried < total and nodes < budget:
-        count = 0
-        while count < batch and tried < total:
+        count, before = 0, tried
+        while count < batch and tried < total and tried - before < 16 * batch:
             number = (number + step) % total
             tried += 1
             chosen = choose(number, members, counts, takes, like)
@@ -165,6 +166,7 @@ def aimed(layout, start, takes, budget, most, out, counters):
                 i -= 1
             score[i], choices[i] = value, number
             count += 1
+        nodes += min((tried - before) // 16 + 1, budget - nodes)  # looking at choices is work too
         for i in range(count):
             chosen = choose(choices[i], members, counts, takes, like)
             verdict = _attempt(layout, start, chosen, min(budget - nodes, 100), most, classes, walled, out, tail, inner)
@@ -178,11 +180,13 @@ def aimed(layout, start, takes, budget, most, out, counters):
                     number_open += 1
                 else:
                     complete = False
+            if verdict == TOO_LARGE:
+                complete = False
     complete &= tried == total
     # what stayed open, again and again with more
     room = 1000
     while number_open and nodes < budget:
-        still = 0
+        still, spent = 0, nodes
         for i in range(number_open):
             chosen = choose(open_choices[i], members, counts, takes, like)
             verdict = _attempt(layout, start, chosen, min(budget - nodes, room), most, classes, walled, out, tail, inner)
@@ -195,6 +199,8 @@ def aimed(layout, start, takes, budget, most, out, counters):
                 still += 1
         number_open = still
         room *= 8
+        if nodes == spent:
+            break
     counters[0], counters[1] = 0, nodes
     return DEAD if complete and not number_open else UNDECIDED
 
@@ -211,7 +217,9 @@ def _attempt(layout, start, chosen, budget, most, classes, walled, out, tail, co
     """Clear by an Add on exactly these squares: first what the Add leads to, which is small, then everything before it."""
     n = added(layout, chosen, classes)
     counters[0] = counters[1] = 0
-    if n < 0 or budget <= 0:
+    if n < 0:
+        return TOO_LARGE
+    if budget <= 0:
         return UNDECIDED
     after = make_layout(classes, n, layout.width, layout.links, chosen)
     verdict = decide(after, active_squares(classes, n, chosen), budget, most, tail, counters)
