@@ -24,7 +24,7 @@ class Perft(NamedTuple):
     id: str
     board: Board
     depth: int
-    count: int
+    sequences: int
     checksum: int
 
 
@@ -61,7 +61,9 @@ def position_rows() -> list[Position]:
 
 def random_ruleset(rng: random.Random, widths: range) -> Ruleset:
     """Any width, and links off now and then."""
-    return named(width=rng.choice(widths), **{link: rng.random() < 0.8 for link in ("row", "column", "diagonal", "wrap")})
+    return named(
+        width=rng.choice(widths), **{link: rng.random() < 0.8 for link in ("row", "column", "diagonal", "wrap")}
+    )
 
 
 def random_board(rng: random.Random, cells: int, ruleset: Ruleset, classes: int = 5) -> Board:

@@ -1,4 +1,5 @@
-"""An exhaustive solver without any pruning, for the tests: every action at every position, nothing but a memo of exact positions.
+"""An exhaustive solver without any pruning, for the tests: every action at every position, nothing but a memo of exact
+positions.
 
 It plays with `kernels/board.py`, which is held to the plain rules elsewhere, and shares nothing else with the solver.
 """
@@ -15,7 +16,7 @@ from number_match.kernels import board as kernel
 from number_match.rules import Board, class_of
 
 NEVER = 1 << 30
-_KEY = types.UniTuple(int64, 3)
+_KEY = types.UniTuple(int64, 3)  # type: ignore[no-untyped-call]
 
 
 class Exact(NamedTuple):
@@ -41,7 +42,7 @@ def _fewest(cells, n, width, links, adds, late, memo):  # type: ignore[no-untype
     """The fewest pairs that clear with exactly `adds` Adds; with `late`, each made where no pair is left."""
     if n == 0:
         return 0 if adds == 0 else NEVER
-    low = high = 0
+    low = high = np.int64(0)
     for k in range(n):
         if k < 20:
             low |= np.int64(cells[k]) << (3 * k)
@@ -68,7 +69,8 @@ def _fewest(cells, n, width, links, adds, late, memo):  # type: ignore[no-untype
 
 
 def exact(board: Board, *, late: bool = False) -> Exact:
-    """The whole truth about a small board: at most 40 squares with its Adds. With `late` only of Adds where no pair is left."""
+    """The whole truth about a small board: at most 40 squares with its Adds. With `late` only of Adds where no pair is
+    left."""
     cells = np.zeros(96, np.uint8)
     cells[: len(board.cells)] = [digit and class_of(digit) for digit in board.cells]
     memo: Any = Dict.empty(_KEY, int64)

@@ -6,10 +6,10 @@ import random
 
 import numpy as np
 import pytest
-from golden import EVERY_LINK_SETTING, Perft, Position, perft_rows, position_rows, random_board, random_game
 from numba import njit
 from numpy.typing import NDArray
 
+from golden import EVERY_LINK_SETTING, Perft, Position, perft_rows, position_rows, random_board, random_game
 from number_match.kernels import adds, bits, board, search, words
 from number_match.kernels.bits import U
 from number_match.perft import count
@@ -25,7 +25,7 @@ def compiled_pairs(position: Board) -> list[tuple[int, int]]:
 
 @pytest.mark.parametrize("row", list(perft_rows()), ids=lambda row: f"{row.id}@{row.depth}")
 def test_compiled_perft_agrees_with_the_golden_counts(row: Perft) -> None:
-    assert count(row.board, row.depth) == (row.count, row.checksum)
+    assert count(row.board, row.depth) == (row.sequences, row.checksum)
 
 
 def test_perft_is_the_sum_over_the_first_actions() -> None:
@@ -98,7 +98,8 @@ def test_pairs_play_add_and_undo_on_random_positions_under_every_ruleset() -> No
 
 @njit
 def _trace(classes, width, links, removals, like):  # type: ignore[no-untyped-def]
-    """For each position on the way: the pairs that the marks stand for, as squares; after removing two squares each time."""
+    """For each position on the way: the pairs that the marks stand for, as squares; after removing two squares each
+    time."""
     layout = search.make_layout(classes, classes.size, width, links, like)
     active = adds.active_squares(classes, classes.size, like)
     rows = (layout.n + layout.width - 1) // layout.width
@@ -121,7 +122,7 @@ def _trace(classes, width, links, removals, like):  # type: ignore[no-untyped-de
         if step == removals.shape[0]:
             break
         for s in (U(removals[step, 0]), U(removals[step, 1])):
-            active &= ~words.square(like, s)
+            active &= ~words.square(like, s)  # type: ignore[call-arg]
             m0, m1, m2, m3 = search.remove(s, active, m0, m1, m2, m3, layout, lines, ranks)
         a, b = removals[step, 0], removals[step, 1]
         if search.collapses(active, layout.row[a], layout) or search.collapses(active, layout.row[b], layout):
@@ -131,7 +132,7 @@ def _trace(classes, width, links, removals, like):  # type: ignore[no-untyped-de
 
 @njit
 def _trace_in(classes, width, links, removals, size):  # type: ignore[no-untyped-def]
-    return _trace(classes, width, links, removals, words.empty_of(size))
+    return _trace(classes, width, links, removals, words.empty_of(size))  # type: ignore[call-arg]
 
 
 def places(active: list[bool], width: int) -> dict[int, int]:

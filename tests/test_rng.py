@@ -7,7 +7,13 @@ from number_match.rng import below, draw
 
 def test_numbers_are_the_published_ones() -> None:
     """The first five of seed 1234567 (https://rosettacode.org/wiki/Pseudo-random_numbers/Splitmix64)."""
-    published = [6457827717110365317, 3203168211198807973, 9817491932198370423, 4593380528125082431, 16408922859458223821]
+    published = [
+        6457827717110365317,
+        3203168211198807973,
+        9817491932198370423,
+        4593380528125082431,
+        16408922859458223821,
+    ]
     assert draw(np.array([1234567], np.uint64), np.arange(5, dtype=np.uint64)).tolist() == published
 
 

@@ -8,12 +8,12 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import pytest
-from golden import EVERY_LINK_SETTING, Position, position_rows, random_board, random_ruleset
-from plain_solver import exact
 
+from golden import EVERY_LINK_SETTING, Position, position_rows, random_board, random_ruleset
 from number_match.rules import Board, Ruleset, class_of, legal_actions, named, replay
 from number_match.solve import BoardTooLarge, SolveResult, solve
 from number_match.structure import structure
+from plain_solver import exact
 
 
 def checked(board: Board, **options: object) -> SolveResult:
@@ -88,7 +88,9 @@ def test_verdicts_bounds_and_par_are_those_of_an_exhaustive_search(number: int, 
 
 @pytest.mark.soak
 @pytest.mark.parametrize(("number", "cells", "adds"), [(20_000, 10, 1), (2000, 12, 1), (5000, 5, 2), (1500, 6, 2)])
-def test_verdicts_bounds_and_par_are_those_of_an_exhaustive_search_at_length(number: int, cells: int, adds: int) -> None:
+def test_verdicts_bounds_and_par_are_those_of_an_exhaustive_search_at_length(
+    number: int, cells: int, adds: int
+) -> None:
     rng = random.Random(100 + cells)
     decided = sum(agrees(board) for board in small_boards(rng, number, cells, adds))
     assert decided == number

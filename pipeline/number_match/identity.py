@@ -1,7 +1,7 @@
 """Names that follow from content: boards come in; puzzle ids, canonical ids and the keys of random streams come out.
 
-A puzzle id never changes meaning (DESIGN.md section 5), and a random stream is found by what it is for, never by a counter of
-the process that draws it (section 4).
+A puzzle id never changes meaning (DESIGN.md section 5), and a random stream is found by what it is for, never by a
+counter of the process that draws it (section 4).
 """
 
 from __future__ import annotations
@@ -32,7 +32,8 @@ def _digest(kind: str, board: Board, text: str) -> str:
 
 
 def stream_key(seed: int, stage: str, puzzle: str, player: str, stream: str, playout: int) -> int:
-    """The 64-bit key of one random stream: the first 8 bytes (big-endian) of blake2b over the six parts joined by `|`."""
+    """The 64-bit key of one random stream: the first 8 bytes (big-endian) of blake2b over the six parts joined by
+    `|`."""
     text = f"{seed}|{stage}|{puzzle}|{player}|{stream}|{playout}"
     return int.from_bytes(blake2b(text.encode()).digest()[:8], "big")
 

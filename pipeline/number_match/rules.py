@@ -8,15 +8,16 @@
 
 The rules, numbered as in DESIGN.md section 2:
 
-1. A board is rows of `width` cells in reading order; the last row may be shorter. A cell holds an active digit 1-9 or is a
-   hole. Cells after the last one do not exist.
+1. A board is rows of `width` cells in reading order; the last row may be shorter. A cell holds an active digit 1-9 or
+   is a hole. Cells after the last one do not exist.
 2. Two active cells are a pair when their digits are equal or sum to 10 and a link joins them with only holes between.
 3. Removing a pair leaves two holes. Nothing slides.
 4. A row with no active cell left disappears at once, and the rows below move up.
 5. An Add appends copies of all active digits, in reading order, after the last existing cell.
 6. A board with no active cell is cleared. A board with neither a pair nor an Add left is stuck.
 
-This file needs the standard library alone and imports nothing from the package: it is what every solution is replayed on.
+This file needs the standard library alone and imports nothing from the package: it is what every solution is replayed
+on.
 """
 
 from __future__ import annotations
@@ -95,14 +96,17 @@ class Ruleset:
         for part in re.split(r"[,\s]+", text):
             key, _, value = part.partition("=")
             if key not in ("width", *LINKS):
-                known = ", ".join(RULESETS)
-                raise RulesetError(f"ruleset {text!r}: {part!r} is neither a known id ({known}) nor one of width=…, row=…, column=…, "
-                                   "diagonal=…, wrap=…")  # fmt: skip
+                raise RulesetError(
+                    f"ruleset {text!r}: {part!r} is neither a known id ({', '.join(RULESETS)}) "
+                    "nor one of width=…, row=…, column=…, diagonal=…, wrap=…"
+                )
             if key in chosen:
                 raise RulesetError(f"ruleset {text!r}: {key} is given twice")
             if key == "width":
                 if not re.fullmatch(r"[0-9]{1,9}", value, re.ASCII):
-                    raise RulesetError(f"ruleset {text!r}: width is {value!r}, expected a whole number from 1 to {MAX_WIDTH}")
+                    raise RulesetError(
+                        f"ruleset {text!r}: width is {value!r}, expected a whole number from 1 to {MAX_WIDTH}"
+                    )
                 chosen[key] = int(value)
             else:
                 if value.lower() not in _SWITCH:
@@ -114,7 +118,9 @@ class Ruleset:
 _SWITCH = {"true": True, "1": True, "on": True, "yes": True, "false": False, "0": False, "off": False, "no": False}
 
 
-def named(*, width: int = 9, row: bool = True, column: bool = True, diagonal: bool = True, wrap: bool = True) -> Ruleset:
+def named(
+    *, width: int = 9, row: bool = True, column: bool = True, diagonal: bool = True, wrap: bool = True
+) -> Ruleset:
     """The ruleset with these settings, under an id that tells how it differs from veyra-1: `width-5-no-wrap`."""
     off = [f"no-{link}" for link, on in zip(LINKS, (row, column, diagonal, wrap), strict=True) if not on]
     name = "-".join(([f"width-{width}"] if width != 9 else []) + off)
@@ -157,7 +163,9 @@ class Board:
         if space:
             allowance = _ADDS.fullmatch(tail.strip())
             if not allowance:
-                raise _bad(text, shift + len(body) + 1, f"expected + and the Adds left (0 to {MAX_ADDS}) after the board")
+                raise _bad(
+                    text, shift + len(body) + 1, f"expected + and the Adds left (0 to {MAX_ADDS}) after the board"
+                )
             adds = int(allowance[1])
         if body == "-":
             return cls((), adds, ruleset)
@@ -167,9 +175,11 @@ class Board:
         at, rows = shift, body.split("/")
         for number, row in enumerate(rows):
             for column, char in enumerate(row):
-                if not (char in "123456789."):
+                if char not in "123456789.":
                     hint = "; a digit 0 is never on a board" if char == "0" else ""
-                    raise _bad(text, at + column, f"{char!r} is not a digit 1-9, a hole (.) or the end of a row (/){hint}")
+                    raise _bad(
+                        text, at + column, f"{char!r} is not a digit 1-9, a hole (.) or the end of a row (/){hint}"
+                    )
             width = ruleset.width
             if len(row) > width or not row or (len(row) < width and number < len(rows) - 1):
                 rule = f"1 to {width}" if number == len(rows) - 1 else f"{width}"
@@ -282,7 +292,9 @@ class Board:
         cells = list(self.cells)
         cells[i] = cells[j] = HOLE
         width = self.ruleset.width
-        for row in sorted({i // width, j // width}, reverse=True):  # from below, so that the upper row stays where it is
+        for row in sorted(
+            {i // width, j // width}, reverse=True
+        ):  # from below, so that the upper row stays where it is
             if not any(cells[row * width : (row + 1) * width]):
                 del cells[row * width : (row + 1) * width]
         return replace(self, cells=tuple(cells))

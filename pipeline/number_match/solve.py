@@ -1,8 +1,9 @@
-"""The checked door of the solver: a board with an allowance of Adds comes in, a verdict with bounds and a solution goes out.
+"""The checked door of the solver: a board with an allowance of Adds comes in, a verdict with bounds and a solution
+goes out.
 
-`clearable` comes with a solution, which callers replay on `rules.py`. `unclearable` and every lower bound are proofs; what the
-budget of nodes did not decide is `undecided`, or bounds that differ. The same board gives the same answer and the same count of
-nodes in any process: budgets are nodes, and table sizes come from the caller.
+`clearable` comes with a solution, which callers replay on `rules.py`. `unclearable` and every lower bound are proofs;
+what the budget of nodes did not decide is `undecided`, or bounds that differ. The same board gives the same answer and
+the same count of nodes in any process: budgets are nodes, and table sizes come from the caller.
 """
 
 from __future__ import annotations
@@ -45,9 +46,9 @@ class Bounds:
 class SolveResult:
     """What the solver knows of a board with `board.adds` Adds.
 
-    `par` (pairs in a clear with min Adds) is None unless min Adds is decided; `actions` (pairs and Adds, over all uses of the
-    allowance) is set only when asked for; `solution` attains the upper bounds. `needs_early_add` tells whether every clear with
-    min Adds makes an Add while a pair is left; None where that is not decided.
+    `par` (pairs in a clear with min Adds) is None unless min Adds is decided; `actions` (pairs and Adds, over all uses
+    of the allowance) is set only when asked for; `solution` attains the upper bounds. `needs_early_add` tells whether
+    every clear with min Adds makes an Add while a pair is left; None where that is not decided.
     """
 
     board: Board
@@ -71,10 +72,10 @@ def solve(
     """Decide whether the board can be cleared with at most `board.adds` Adds.
 
     Args:
-        node_budget: actions that all searches together may apply, probes included.
-        memory_mib: room for the tables; when they are full the search forgets, and never errs.
-        minimise: `adds` bounds min Adds and then par; `actions` bounds pairs + Adds besides, and the solution attains that.
-        verdict_only: stop with the first solution; min Adds is bounded as far as that goes, and par only where it is free.
+        node_budget: actions that all searches together may apply, probes included. memory_mib: room for the tables;
+            when they are full the search forgets, and never errs. minimise: `adds` bounds min Adds and then par;
+            `actions` bounds pairs + Adds besides, and the solution attains that. verdict_only: stop with the first
+            solution; min Adds is bounded as far as that goes, and par only where it is free.
 
     Raises:
         BoardTooLarge: the board has more than 256 squares.
@@ -238,6 +239,7 @@ class _Search:
                 break
             if complete and self.lower == adds:
                 self.lower += 1
+
     def _with(self, adds: int) -> bool:
         """Look for a clear with exactly this many Adds; true when there is proven to be none."""
         if self.active <= SMALL:
@@ -346,7 +348,8 @@ NO_BOUND = 1 << 40
 
 
 def _shares(size: int, counts: tuple[int, ...]) -> list[tuple[int, ...]]:
-    """All ways to leave `size` cells that removing pairs allows: as many of each class as have its parity, up to its count."""
+    """All ways to leave `size` cells that removing pairs allows: as many of each class as have its parity, up to its
+    count."""
     shares: list[tuple[int, ...]] = [()]
     for number, count in enumerate(counts):
         last = number == len(counts) - 1

@@ -15,9 +15,10 @@ from number_match.solve import SolveResult, solve
 class Structure:
     """Of a board that is cleared with min Adds.
 
-    `openings` counts the opening pairs, `good_openings` those after which min Adds still clears; `forced` counts the points of the
-    solution at which a single action keeps it clearable with the Adds that are left of min Adds; `links` counts the pairs of the solution
-    by link, a pair joined by several counting as the first of row, column, diagonal, wrap.
+    `openings` counts the opening pairs, `good_openings` those after which min Adds still clears; `forced` counts the
+    points of the solution at which a single action keeps it clearable with the Adds that are left of min Adds; `links`
+    counts the pairs of the solution by link, a pair joined by several counting as the first of row, column, diagonal,
+    wrap.
     """
 
     needs_early_add: bool | None

@@ -4,9 +4,9 @@
 
 Four tables, on one core, of random boards that are the same every time:
 
-1. no Add, even class counts: verdicts and time by size, at 1M nodes a board. With --yardstick FOLDER the bare programs there
-   decide the same boards in the same run: `search` (built from search.cpp) and numba/search.py (up to 64 cells), and the
-   ratio of times is what counts;
+1. no Add, even class counts: verdicts and time by size, at 1M nodes a board. With --yardstick FOLDER the bare programs
+   there decide the same boards in the same run: `search` (built from search.cpp) and numba/search.py (up to 64 cells),
+   and the ratio of times is what counts;
 2. allowance 3: how often min Adds is exact, and boards a second;
 3. par: how often its bounds meet, and the time;
 4. proofs: for how many of the boards that nothing clears with 1 or 2 Adds a second is enough to prove it.

@@ -1,12 +1,12 @@
 """The same game compiled by numba: arrays and ints in, ints out; nothing here checks what it is given.
 
-`rules.py` is the authority, and a test holds the two together. The files import numpy, numba, llvmlite and one another, and
-nothing else of the package. `solve.py` and `simulate.py` are the checked doors.
+`rules.py` is the authority, and a test holds the two together. The files import numpy, numba, llvmlite and one
+another, and nothing else of the package. `solve.py` and `simulate.py` are the checked doors.
 
-Compiled code is kept for later runs in a folder named after the sha256 of these sources, so that an edit to any of them can
-never meet code compiled from another version (numba alone checks only the file of the function that is called). The folder lies
-under `NUMBA_CACHE_DIR` when that is set, else under the user's cache folder, else, for a read-only install without a
-home, under the system's folder for temporary files.
+Compiled code is kept for later runs in a folder named after the sha256 of these sources, so that an edit to any of
+them can never meet code compiled from another version (numba alone checks only the file of the function that is
+called). The folder lies under `NUMBA_CACHE_DIR` when that is set, else under the user's cache folder, else, for a
+read-only install without a home, under the system's folder for temporary files.
 """
 
 from __future__ import annotations

@@ -1,15 +1,18 @@
 """Clearing a board with Adds: the fewest Adds, and the fewest pairs with that many.
 
-What counts is what is still there when an Add is made. With Adds made on m1, m2, … cells, a board of n cells is cleared by
-(n + m1 + m2 + …) / 2 pairs; so `par` asks for the least sum of the m, which this file calls the *rest*. What is known of it:
+What counts is what is still there when an Add is made. With Adds made on m1, m2, … cells, a board of n cells is
+cleared by (n + m1 + m2 + …) / 2 pairs; so `par` asks for the least sum of the m, which this file calls the *rest*.
+What is known of it:
 
-- Removing pairs keeps the parity of every class, so the first Add finds at least one cell of every class with an odd count.
-- After an Add every count is even. A board with even counts that needs an Add at all is not empty at it, so m >= 2; where
-  neighbours in reading order always pair (row and wrap links both on) two cells of one class clear, so m >= 4.
+- Removing pairs keeps the parity of every class, so the first Add finds at least one cell of every class with an odd
+  count.
+- After an Add every count is even. A board with even counts that needs an Add at all is not empty at it, so m >= 2;
+  where neighbours in reading order always pair (row and wrap links both on) two cells of one class clear, so m >= 4.
 
-Two searches share the work. `aimed` picks which cells are to be left for the one Add, makes walls of them and asks `decide` to clear all else: it
-finds good solutions at once and, when it runs through every choice of the smallest size, proves that size impossible.
-`least` goes through every set of cells that can be reached, at each of them makes an Add, and so proves everything it says.
+Two searches share the work. `aimed` picks which cells are to be left for the one Add, makes walls of them and asks
+`decide` to clear all else: it finds good solutions at once and, when it runs through every choice of the smallest
+size, proves that size impossible. `least` goes through every set of cells that can be reached, at each of them makes
+an Add, and so proves everything it says.
 """
 # mypy: disable-error-code="no-untyped-call,no-untyped-def,misc,untyped-decorator"
 
@@ -44,7 +47,8 @@ MOST_CHOICES = 1 << 26  # of cells to leave for an Add: where there are more, `a
 
 @kernel
 def added(layout, active, classes):
-    """Write the classes of the layout that an Add on these active squares makes (0 for holes); returns its squares, or -1 if too many."""
+    """Write the classes of the layout that an Add on these active squares makes (0 for holes); returns its squares, or
+    -1 if too many."""
     n = 0
     none = empty(active)
     rows = (layout.n + layout.width - 1) // layout.width
@@ -81,7 +85,8 @@ def active_squares(classes, n, like):
 
 @kernel
 def residue(layout, classes, active, chosen):
-    """Length of the reduced word with the chosen squares as walls, without them: how far the rest is from cancelling."""
+    """Length of the reduced word with the chosen squares as walls, without them: how far the rest is from
+    cancelling."""
     none = empty(active)
     stack = none
     rest = active
@@ -103,7 +108,8 @@ def residue(layout, classes, active, chosen):
 
 @kernel
 def choose(number, members, counts, takes, like):
-    """Choice `number` of `takes[c]` squares of each class c, in mixed radix; empty unless a class's squares come in order."""
+    """Choice `number` of `takes[c]` squares of each class c, in mixed radix; empty unless a class's squares come in
+    order."""
     chosen = empty(like)
     for c in range(1, 6):
         before = -1
@@ -121,8 +127,8 @@ def choose(number, members, counts, takes, like):
 def aimed(layout, start, takes, budget, most, out, counters):
     """Clear with one Add that is made on `takes[c]` cells of each class c.
 
-    Returns FOUND with pairs, ADD, pairs in `out`; DEAD when every choice of cells was refuted, which proves that such an Add
-    clears nothing; else UNDECIDED. `counters`: number of actions [0], nodes [1].
+    Returns FOUND with pairs, ADD, pairs in `out`; DEAD when every choice of cells was refuted, which proves that such
+    an Add clears nothing; else UNDECIDED. `counters`: number of actions [0], nodes [1].
     """
     like = start
     none = empty(like)
@@ -189,7 +195,9 @@ def aimed(layout, start, takes, budget, most, out, counters):
         still, spent = 0, nodes
         for i in range(number_open):
             chosen = choose(open_choices[i], members, counts, takes, like)
-            verdict = _attempt(layout, start, chosen, min(budget - nodes, room), most, classes, walled, out, tail, inner)
+            verdict = _attempt(
+                layout, start, chosen, min(budget - nodes, room), most, classes, walled, out, tail, inner
+            )
             nodes += inner[1]
             if verdict == FOUND:
                 counters[0], counters[1] = inner[0], nodes
@@ -214,7 +222,8 @@ def _common_factor(a, b):
 
 @kernel
 def _attempt(layout, start, chosen, budget, most, classes, walled, out, tail, counters):
-    """Clear by an Add on exactly these squares: first what the Add leads to, which is small, then everything before it."""
+    """Clear by an Add on exactly these squares: first what the Add leads to, which is small, then everything before
+    it."""
     n = added(layout, chosen, classes)
     counters[0] = counters[1] = 0
     if n < 0:
@@ -251,8 +260,8 @@ def _attempt(layout, start, chosen, budget, most, classes, walled, out, tail, co
 def descend(layout, like, depth, stream, sets, lines, ranks, lines_of, pool, scratch, out):
     """From the position at `depth` take the pair that leaves the shortest reduced word until there is none.
 
-    Chance decides between equals. `sets` holds five sets a depth (the active squares and the marks), `out` the pairs taken.
-    Returns the depth reached.
+    Chance decides between equals. `sets` holds five sets a depth (the active squares and the marks), `out` the pairs
+    taken. Returns the depth reached.
     """
     by_word = (layout.links & (ROW | WRAP)) == (ROW | WRAP)
     active = load(sets, U(5 * depth), like)
@@ -287,8 +296,8 @@ def descend(layout, like, depth, stream, sets, lines, ranks, lines_of, pool, scr
 def lucky(classes, n, width, links, adds, tries, budget, most, like, stream, out, counters):
     """Try to clear with exactly `adds` Adds, each made when no pair is left: finds, never refutes.
 
-    One try in four begins with the first pair, the others a few pairs before the end of the last one. Returns the rest (sum of
-    cells at the Adds) or -1; `counters`: number of actions [0], nodes [1].
+    One try in four begins with the first pair, the others a few pairs before the end of the last one. Returns the rest
+    (sum of cells at the Adds) or -1; `counters`: number of actions [0], nodes [1].
     """
     layout = make_layout(classes, n, width, links, like)
     start = active_squares(classes, n, like)
@@ -348,10 +357,11 @@ def lucky(classes, n, width, links, adds, tries, budget, most, like, stream, out
 def least(classes, n, width, links, adds, late, bound, floor, budget, each, most, like, out, counters):
     """The least rest (sum of cells at the Adds) with exactly `adds` Adds, adds >= 1, if it is at most `bound`.
 
-    Every set of active squares that can be reached is visited once, all orders of pairs and Adds among them, so the answer is
-    exact unless `counters[2]` says that something was left undecided: what follows a last Add gets `each` nodes. `floor` is a
-    proven lower bound at which the search stops. With `late` Adds are made only where no pair is left, and the answer is about those alone.
-    Returns the rest, or -1 for none; `out` gets the actions, `counters` their number [0] and the nodes [1].
+    Every set of active squares that can be reached is visited once, all orders of pairs and Adds among them, so the
+    answer is exact unless `counters[2]` says that something was left undecided: what follows a last Add gets `each`
+    nodes. `floor` is a proven lower bound at which the search stops. With `late` Adds are made only where no pair is
+    left, and the answer is about those alone. Returns the rest, or -1 for none; `out` gets the actions, `counters`
+    their number [0] and the nodes [1].
     """
     layout = make_layout(classes, n, width, links, like)
     start = active_squares(classes, n, like)
@@ -410,7 +420,20 @@ def least(classes, n, width, links, adds, late, bound, floor, budget, each, most
                 elif nodes < budget:
                     left = limit - here
                     rest = least(
-                        next_classes, m, width, links, adds - 1, late, left, nothing, budget - nodes, each, most, like, tail, inner
+                        next_classes,
+                        m,
+                        width,
+                        links,
+                        adds - 1,
+                        late,
+                        left,
+                        nothing,
+                        budget - nodes,
+                        each,
+                        most,
+                        like,
+                        tail,
+                        inner,
                     )
                     nodes += inner[1]
                     complete &= inner[2] == 0
@@ -464,7 +487,19 @@ def least(classes, n, width, links, adds, late, bound, floor, budget, each, most
         begin[depth], taken[depth] = begin[depth - 1] + count[depth - 1], 0
         stream += GOLDEN
         count[depth], _, _ = ranked_pairs(
-            after_pair, a0, a1, a2, a3, layout, lines[slot], ranks[slot], by_word, mix(stream), pool, begin[depth], scratch
+            after_pair,
+            a0,
+            a1,
+            a2,
+            a3,
+            layout,
+            lines[slot],
+            ranks[slot],
+            by_word,
+            mix(stream),
+            pool,
+            begin[depth],
+            scratch,
         )
     counters[1], counters[2] = nodes, 0 if complete else 1
     return best

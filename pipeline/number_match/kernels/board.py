@@ -1,7 +1,7 @@
 """The rules on arrays, one by one as in DESIGN.md section 2: pairs, play, Add, undo, perft.
 
-A position is `cells` (uint8, 0 is a hole, digits 1-9) of which the first `n` exist, no row of them empty. Nothing is checked.
-The searches and playouts keep sets of squares instead; this is the plain form that perft counts on.
+A position is `cells` (uint8, 0 is a hole, digits 1-9) of which the first `n` exist, no row of them empty. Nothing is
+checked. The searches and playouts keep sets of squares instead; this is the plain form that perft counts on.
 """
 # mypy: disable-error-code="no-untyped-call,no-untyped-def,misc,untyped-decorator"
 
@@ -14,7 +14,8 @@ import numpy as np
 from number_match.kernels.bits import U, door, kernel, mix
 
 ROW, COLUMN, DIAGONAL, WRAP = 1, 2, 4, 8
-UNDO = 7  # ints of an undo record: i, j, digit at i, digit at j, n before, rows that vanished (lower, upper; -1 for none)
+UNDO = 7
+"""Ints of an undo record: i, j, their digits, n before, the lower and the upper row that vanished (-1 for none)."""
 
 FNV_OFFSET, FNV_PRIME = U(0xCBF29CE484222325), U(0x100000001B3)
 DOT, SLASH, SPACE, PLUS, ZERO_DIGIT, DASH = U(46), U(47), U(32), U(43), U(48), U(45)
@@ -206,15 +207,15 @@ def same_cells(cells, key, n):
 def perft(cells, n, width, links, adds, depth, space):
     """Sequences of exactly `depth` actions and the sum of their leaves' checksums modulo 2**64.
 
-    Pairs far apart can be taken in any order, so most positions come up many times: the memo, exact to the cell, gives back what
-    is known of them.
+    Pairs far apart can be taken in any order, so most positions come up many times: the memo, exact to the cell, gives
+    back what is known of them.
     """
     if depth == 0:
         return 1, hash_board(cells, n, width, adds)
     slot = memo_slot(cells, n, adds, space.key.shape[1])
-    if space.key_n[depth, slot] == n and space.key_adds[depth, slot] == adds and n:
-        if same_cells(cells, space.key[depth, slot], n):
-            return space.count[depth, slot], space.checksum[depth, slot]
+    known = n and space.key_n[depth, slot] == n and space.key_adds[depth, slot] == adds
+    if known and same_cells(cells, space.key[depth, slot], n):
+        return space.count[depth, slot], space.checksum[depth, slot]
     total, checksum = 0, U(0)
     found, undo, prefix = space.found[depth], space.undo[depth], space.prefix
     number = pairs(cells, n, width, links, found)

@@ -1,11 +1,11 @@
 """Clearing a layout without an Add: exact depth-first search with restarts, dead states and class projection.
 
-A *layout* is what lies on the board when play begins or after an Add: squares in reading order, their classes, the width. Until the
-next Add the set of active squares alone tells the position, because which rows have collapsed follows from it. That set is
-the exact key of the table of dead states, so `dead` is always a proof.
+A *layout* is what lies on the board when play begins or after an Add: squares in reading order, their classes, the
+width. Until the next Add the set of active squares alone tells the position, because which rows have collapsed follows
+from it. That set is the exact key of the table of dead states, so `dead` is always a proof.
 
-What comes in: classes (1-5, 0 for a hole, 8 and more for *walls*: cells that match nothing and stay), the links, a budget in nodes.
-What goes out: FOUND with the pairs of squares in order, DEAD, or UNDECIDED.
+What comes in: classes (1-5, 0 for a hole, 8 and more for *walls*: cells that match nothing and stay), the links, a
+budget in nodes. What goes out: FOUND with the pairs of squares in order, DEAD, or UNDECIDED.
 """
 # mypy: disable-error-code="no-untyped-call,no-untyped-def,misc,untyped-decorator"
 
@@ -31,7 +31,8 @@ from number_match.kernels.words import (
 
 FOUND, DEAD, UNDECIDED = 1, 0, -1
 RESTARTS = ((100, 0), (300, 16), (1000, 16), (2000, 20), (4000, 20), (8000, 24))
-"""Nodes of each restart, and up to how many cells a projection on three classes may have in it; later ones are half as long again.
+"""Nodes of each restart, and up to how many cells a projection on three classes may have in it; later ones are half as
+long again.
 
 Most boards are cleared before a projection on three classes pays; those that are not are refuted by little else.
 """
@@ -91,9 +92,9 @@ def make_layout(classes, n, width, links, like):
 
 
 # ------------------------------------------------------------------------------------------ pairs, kept up to date
-#
-# One set a line direction marks the active squares whose next active square on that line matches: M0 in reading order (rows and
-# wraps), M1 in the column, M2 and M3 on the two diagonals. The number of marks is the number of links between matching cells.
+# One set a line direction marks the active squares whose next active square on that line matches: M0 in reading order
+# (rows and wraps), M1 in the column, M2 and M3 on the two diagonals. The number of marks is the number of links
+# between matching cells.
 
 
 @kernel
@@ -271,13 +272,13 @@ def grown(table, like, factor):
 
 
 # ----------------------------------------------------------------------------------------------- class projection
-#
-# Keep the cells of two or three classes (and the walls) and take the rest for holes. Every clear of the board clears the projection, by the
-# same pairs in the same order, if the projection allows every link that the board could offer:
-# - neighbours in reading order: a row link needs one row, a wrap two; the rows between two kept cells may have vanished;
+# Keep the cells of two or three classes (and the walls) and take the rest for holes. Every clear of the board clears
+# the projection, by the same pairs in the same order, if the projection allows every link that the board could offer:
+# - neighbours in reading order: a row link needs one row, a wrap two; the rows between two kept cells may have
+#   vanished;
 # - the column: exact, since collapse moves no cell out of its column;
-# - diagonals: rows between two cells may vanish, rows with a kept cell between them may not, so the distance in rows lies between
-#   those bounds; `could_be_diagonal` allows every pair that some distance allows.
+# - diagonals: rows between two cells may vanish, rows with a kept cell between them may not, so the distance in rows
+#   lies between those bounds; `could_be_diagonal` allows every pair that some distance allows.
 # So a projection that cannot be cleared proves the board dead.
 
 
@@ -326,7 +327,7 @@ def could_be_diagonal(x, y, kept, layout):
 def word_cancels(kept, walls, layout):
     """Whether the kept cells between walls cancel as a reduced word (DESIGN.md section 7)."""
     none = empty(kept)
-    stack, depth = none, 0
+    stack = none
     # the stack is a set as well: a kept square is on it until its partner comes
     rest = kept
     while rest != none:
@@ -437,7 +438,6 @@ def refuted(active, walls, moved, most, layout, memo):
 @kernel
 def roomier(memo, like):
     """The same memo with four times the room."""
-    words = size(~empty(like)) >> U(6)
     table = np.zeros(memo.table.size * 4, np.uint64)
     alive = np.zeros(memo.alive.size * 4, np.uint8)
     mask = U(alive.size) - ONE
@@ -466,8 +466,9 @@ def push(word, depth, symbol):
 def ranked_pairs(active, m0, m1, m2, m3, layout, lines, ranks, by_word, noise, pool, at, scratch):
     """Write the pairs into `pool` from `at`, best first, as `length << 48 | noise << 32 | first << 16 | second`.
 
-    `length` is that of the reduced word once the pair is gone, walls among it; without `by_word` the order is noise alone.
-    Returns their number, the least length, and the pair that has it when that is shorter than the word as it is.
+    `length` is that of the reduced word once the pair is gone, walls among it; without `by_word` the order is noise
+    alone. Returns their number, the least length, and the pair that has it when that is shorter than the word as it
+    is.
     """
     none = empty(active)
     prefix, prefix_depth, suffix, suffix_depth = scratch
@@ -505,7 +506,11 @@ def ranked_pairs(active, m0, m1, m2, m3, layout, lines, ranks, by_word, noise, p
                     line = load(layout.column_sets, U(layout.column[s]), active)
                 else:
                     rank = ranks[layout.row[s]]
-                    k = rank - layout.column[s] + layout.width - 1 if direction == 2 else lines_each + rank + layout.column[s]
+                    k = (
+                        rank - layout.column[s] + layout.width - 1
+                        if direction == 2
+                        else lines_each + rank + layout.column[s]
+                    )
                     line = load(lines, U(k), active)
                 t = first(after & line)
                 if t == beside and reading_link(s, t, layout):
@@ -563,8 +568,8 @@ def cancel(active, layout, out, at):
 def decide(layout, start, budget, most, out, counters):
     """Clear `start` down to its walls.
 
-    `most` bounds the slots of each of the two tables. `out` gets the pairs as `first << 16 | second`, `counters` their number [0], the nodes [1], dead states stored [2],
-    probes of projections [3], restarts [4].
+    `most` bounds the slots of each of the two tables. `out` gets the pairs as `first << 16 | second`, `counters` their
+    number [0], the nodes [1], dead states stored [2], probes of projections [3], restarts [4].
     """
     like = start
     none = empty(like)
@@ -593,7 +598,12 @@ def decide(layout, start, budget, most, out, counters):
     lines_of = np.empty(depth_max, np.int64)
     pool = np.empty(n * n + 8 * n, np.uint64)
     begin, count, taken = np.empty(depth_max, np.int64), np.empty(depth_max, np.int64), np.empty(depth_max, np.int64)
-    scratch = (np.empty(layout.n, np.uint64), np.empty(layout.n, np.int64), np.empty(layout.n, np.uint64), np.empty(layout.n, np.int64))
+    scratch = (
+        np.empty(layout.n, np.uint64),
+        np.empty(layout.n, np.int64),
+        np.empty(layout.n, np.uint64),
+        np.empty(layout.n, np.int64),
+    )
     dead = np.zeros(1024 * words, np.uint64)
     stored = 0
     stream = GOLDEN
@@ -682,7 +692,19 @@ def decide(layout, start, budget, most, out, counters):
                 taken[depth] = 0
                 stream += GOLDEN
                 count[depth], best, pair = ranked_pairs(
-                    after, a0, a1, a2, a3, layout, lines[slot], ranks[slot], by_word, mix(stream), pool, begin[depth], scratch
+                    after,
+                    a0,
+                    a1,
+                    a2,
+                    a3,
+                    layout,
+                    lines[slot],
+                    ranks[slot],
+                    by_word,
+                    mix(stream),
+                    pool,
+                    begin[depth],
+                    scratch,
                 )
                 if word_goal and best == wall_count:
                     s, t = pair >> U(16), pair & U(0xFFFF)

@@ -1,8 +1,8 @@
 """Sets of squares as single machine values: one kernel source serves boards of 64, 128 and 256 squares.
 
-A set of up to 64 squares is numba's own `uint64`. `Word128` and `Word256` are two more integer types, which LLVM splits into
-registers by itself; `&`, `|`, `^`, `~`, `==` and `!=` work on all three alike, and so do the functions below. Arrays hold a set
-as 1, 2 or 4 `uint64` in a row, lowest squares first.
+A set of up to 64 squares is numba's own `uint64`. `Word128` and `Word256` are two more integer types, which LLVM
+splits into registers by itself; `&`, `|`, `^`, `~`, `==` and `!=` work on all three alike, and so do the functions
+below. Arrays hold a set as 1, 2 or 4 `uint64` in a row, lowest squares first.
 """
 # mypy: disable-error-code="no-untyped-call,no-untyped-def,misc,untyped-decorator"
 
