@@ -98,35 +98,16 @@ def test_pairs_play_add_and_undo_on_random_positions_under_every_ruleset() -> No
 
 @njit
 def _trace(classes, width, links, removals, like):  # type: ignore[no-untyped-def]
-    """For each position on the way: the pairs that the marks stand for, as squares; after removing two squares each
-    time."""
+    """For each position on the way: the pairs as squares; two squares are removed each time."""
     layout = search.make_layout(classes, classes.size, width, links, like)
-    active = adds.active_squares(classes, classes.size, like)
-    rows = (layout.n + layout.width - 1) // layout.width
-    lines = np.empty(2 * (rows + width - 1) * 4, np.uint64)
-    ranks = np.empty(rows, np.int64)
-    pool = np.empty(8 * classes.size + 8, np.uint64)
-    scratch = (
-        np.empty(layout.n, np.uint64),
-        np.empty(layout.n, np.int64),
-        np.empty(layout.n, np.uint64),
-        np.empty(layout.n, np.int64),
-    )
-    m0, m1, m2, m3 = search.mark_all(active, layout, lines, ranks)
+    stack = search.new_stack(layout, adds.active_squares(classes, classes.size, like))
     found = []
-    for step in range(removals.shape[0] + 1):
-        number, _, _ = search.ranked_pairs(
-            active, m0, m1, m2, m3, layout, lines, ranks, True, U(step), pool, 0, scratch
-        )
-        found.append([(np.int64(key >> U(16)) & 0xFFFF, np.int64(key) & 0xFFFF) for key in pool[:number]])
-        if step == removals.shape[0]:
-            break
-        for s in (U(removals[step, 0]), U(removals[step, 1])):
-            active &= ~words.square(like, s)  # type: ignore[call-arg]
-            m0, m1, m2, m3 = search.remove(s, active, m0, m1, m2, m3, layout, lines, ranks)
-        a, b = removals[step, 0], removals[step, 1]
-        if search.collapses(active, layout.row[a], layout) or search.collapses(active, layout.row[b], layout):
-            m2, m3 = search.mark_diagonals(active, layout, lines, ranks)
+    for depth in range(removals.shape[0] + 1):
+        search.rank(stack, depth, layout, True, U(depth), like)
+        pairs = stack.pool[stack.begin[depth] : stack.begin[depth] + stack.count[depth]]
+        found.append([(np.int64(key >> U(16)) & 0xFFFF, np.int64(key) & 0xFFFF) for key in pairs])
+        if depth < removals.shape[0]:
+            search.play(stack, depth, U(removals[depth, 0]), U(removals[depth, 1]), layout, like)
     return found
 
 

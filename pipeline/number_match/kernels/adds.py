@@ -28,17 +28,18 @@ from number_match.kernels.search import (
     UNDECIDED,
     WALL,
     WRAP,
-    collapses,
+    active_at,
     decide,
     holds,
     insert,
     make_layout,
-    mark_all,
-    mark_diagonals,
-    ranked_pairs,
-    remove,
+    marks_at,
+    new_stack,
+    play,
+    rank,
+    take,
 )
-from number_match.kernels.words import WORDS, empty, empty_of, first, last, load, size, square, store, without_first
+from number_match.kernels.words import WORDS, empty, empty_of, first, last, load, size, square, without_first
 
 ADD = U(0xFFFFFFFF)  # among pairs `first << 16 | second`, an Add
 TOO_LARGE = -2  # an Add that the word size does not hold
@@ -69,6 +70,15 @@ def added(layout, active, classes):
         rest = without_first(rest)
         n += 1
     return n
+
+
+@kernel
+def joined(out, at, tail, count):
+    """Put an Add and the actions after it behind the first `at` actions in `out`. Returns their number."""
+    out[at] = ADD
+    for i in range(count):
+        out[at + 1 + i] = tail[i]
+    return at + 1 + count
 
 
 @kernel
@@ -244,11 +254,7 @@ def _attempt(layout, start, chosen, budget, most, classes, walled, out, tail, co
     before = make_layout(walled, layout.n, layout.width, layout.links, start)
     verdict = decide(before, start, budget - spent, most, out, counters)
     if verdict == FOUND:
-        at = counters[0]
-        out[at] = ADD
-        for i in range(later):
-            out[at + 1 + i] = tail[i]
-        counters[0] = at + 1 + later
+        counters[0] = joined(out, counters[0], tail, later)
     counters[1] += spent
     return verdict
 
@@ -257,38 +263,21 @@ def _attempt(layout, start, chosen, budget, most, classes, walled, out, tail, co
 
 
 @kernel
-def descend(layout, like, depth, stream, sets, lines, ranks, lines_of, pool, scratch, out):
+def descend(layout, like, depth, stream, stack, out):
     """From the position at `depth` take the pair that leaves the shortest reduced word until there is none.
 
-    Chance decides between equals. `sets` holds five sets a depth (the active squares and the marks), `out` the pairs
-    taken. Returns the depth reached.
+    Chance decides between equals. `out` gets the pairs at their depths. Returns the depth reached.
     """
     by_word = (layout.links & (ROW | WRAP)) == (ROW | WRAP)
-    active = load(sets, U(5 * depth), like)
-    m0 = load(sets, U(5 * depth + 1), like)
-    m1 = load(sets, U(5 * depth + 2), like)
-    m2 = load(sets, U(5 * depth + 3), like)
-    m3 = load(sets, U(5 * depth + 4), like)
-    while m0 | m1 | m2 | m3 != empty(like):
+    m0, m1, m2, m3 = marks_at(stack, depth, like)
+    playable = m0 | m1 | m2 | m3 != empty(like)
+    while playable:
         stream += GOLDEN
-        slot = lines_of[depth]
-        ranked_pairs(active, m0, m1, m2, m3, layout, lines[slot], ranks[slot], by_word, mix(stream), pool, 0, scratch)
-        out[depth] = pool[0] & U(0xFFFFFFFF)
-        s, t = out[depth] >> U(16), out[depth] & U(0xFFFF)
-        active &= ~square(like, s)
-        m0, m1, m2, m3 = remove(s, active, m0, m1, m2, m3, layout, lines[slot], ranks[slot])
-        active &= ~square(like, t)
-        m0, m1, m2, m3 = remove(t, active, m0, m1, m2, m3, layout, lines[slot], ranks[slot])
+        rank(stack, depth, layout, by_word, mix(stream), like)
+        s, t = take(stack, depth)
+        out[depth] = (s << U(16)) | t
+        playable = play(stack, depth, s, t, layout, like)
         depth += 1
-        if collapses(active, layout.row[s], layout) or collapses(active, layout.row[t], layout):
-            slot = depth
-            m2, m3 = mark_diagonals(active, layout, lines[slot], ranks[slot])
-        lines_of[depth] = slot
-        store(sets, U(5 * depth), active)
-        store(sets, U(5 * depth + 1), m0)
-        store(sets, U(5 * depth + 2), m1)
-        store(sets, U(5 * depth + 3), m2)
-        store(sets, U(5 * depth + 4), m3)
     return depth
 
 
@@ -301,32 +290,18 @@ def lucky(classes, n, width, links, adds, tries, budget, most, like, stream, out
     """
     layout = make_layout(classes, n, width, links, like)
     start = active_squares(classes, n, like)
-    words = np.int64(size(~empty(like)) >> U(6))
-    depth_max = np.int64(size(start)) // 2 + 2
-    rows = (n + width - 1) // width
-    sets = np.empty(depth_max * 5 * words, np.uint64)
-    lines = np.empty((depth_max, 2 * (rows + width - 1) * words), np.uint64)
-    ranks = np.empty((depth_max, rows), np.int64)
-    lines_of = np.zeros(depth_max, np.int64)
-    pool = np.empty(4 * n, np.uint64)
-    scratch = (np.empty(n, np.uint64), np.empty(n, np.int64), np.empty(n, np.uint64), np.empty(n, np.int64))
-    next_classes = np.empty(64 * words, np.uint8)
+    stack = new_stack(layout, start)
+    next_classes = np.empty(np.int64(size(~empty(like))), np.uint8)
     tail, inner = np.empty(out.size, np.uint64), np.zeros(8, np.int64)
-    m0, m1, m2, m3 = mark_all(start, layout, lines[0], ranks[0])
-    store(sets, U(0), start)
-    store(sets, U(1), m0)
-    store(sets, U(2), m1)
-    store(sets, U(3), m2)
-    store(sets, U(4), m3)
     nodes, few, depth = 0, np.int64(3), 0
     for attempt in range(tries):
-        if budget - nodes <= depth_max:
+        if budget - nodes <= np.int64(size(start)) // 2 + 2:
             break
         stream = mix(stream + GOLDEN)
         first_depth = 0 if attempt % 4 == 0 else max(0, depth - 3 - np.int64(stream >> U(61)))
-        depth = descend(layout, like, first_depth, stream, sets, lines, ranks, lines_of, pool, scratch, out)
+        depth = descend(layout, like, first_depth, stream, stack, out)
         nodes += depth - first_depth + 1
-        active = load(sets, U(5 * depth), like)
+        active = active_at(stack, depth, like)
         left = np.int64(size(active))
         m = added(layout, active, next_classes)
         if left == 0 or m < 0:
@@ -341,10 +316,7 @@ def lucky(classes, n, width, links, adds, tries, budget, most, like, stream, out
             rest = lucky(next_classes, m, width, links, adds - 1, few, budget - nodes, most, like, stream, tail, inner)
         nodes += inner[1]
         if rest >= 0:
-            out[depth] = ADD
-            for i in range(inner[0]):
-                out[depth + 1 + i] = tail[i]
-            counters[0], counters[1] = depth + 1 + inner[0], nodes
+            counters[0], counters[1] = joined(out, depth, tail, inner[0]), nodes
             return left + rest
     counters[0], counters[1] = 0, nodes
     return -1
@@ -364,45 +336,24 @@ def least(classes, n, width, links, adds, late, bound, floor, budget, each, most
     their number [0] and the nodes [1].
     """
     layout = make_layout(classes, n, width, links, like)
-    start = active_squares(classes, n, like)
     none = empty(like)
     words = np.int64(size(~none) >> U(6))
-    capacity = 64 * words
-    active_count = np.int64(size(start))
-    depth_max = active_count // 2 + 2
-    rows = (n + width - 1) // width
-    lines_each = rows + width - 1
-    sets = np.empty(depth_max * 5 * words, np.uint64)
-    lines = np.empty((depth_max, 2 * lines_each * words), np.uint64)
-    ranks = np.empty((depth_max, rows), np.int64)
-    lines_of = np.empty(depth_max, np.int64)
-    pool = np.empty(active_count * active_count + 8 * active_count, np.uint64)
-    begin, count, taken = np.empty(depth_max, np.int64), np.empty(depth_max, np.int64), np.empty(depth_max, np.int64)
-    scratch = (np.empty(n, np.uint64), np.empty(n, np.int64), np.empty(n, np.uint64), np.empty(n, np.int64))
-    seen = np.zeros(1024 * words, np.uint64)
-    stored = 0
-    next_classes = np.zeros(capacity, np.uint8)
+    stack = new_stack(layout, active_squares(classes, n, like))
+    seen, stored = np.zeros(1024 * words, np.uint64), 0
+    next_classes = np.zeros(64 * words, np.uint8)
     tail, inner = np.empty(out.size, np.uint64), np.zeros(8, np.int64)
     by_word = (links & (ROW | WRAP)) == (ROW | WRAP)
     stream = GOLDEN
     best, nodes, complete, nothing = -1, 0, True, np.int64(0)
-
-    m0, m1, m2, m3 = mark_all(start, layout, lines[0], ranks[0])
-    store(sets, U(0), start)
-    store(sets, U(1), m0)
-    store(sets, U(2), m1)
-    store(sets, U(3), m2)
-    store(sets, U(4), m3)
-    lines_of[0] = begin[0] = taken[0] = 0
-    count[0], _, _ = ranked_pairs(start, m0, m1, m2, m3, layout, lines[0], ranks[0], by_word, stream, pool, 0, scratch)
+    rank(stack, 0, layout, by_word, stream, like)
     depth = 0
     while depth >= 0:
-        active = load(sets, U(5 * depth), like)
-        if taken[depth] == count[depth]:
+        active = active_at(stack, depth, like)
+        if stack.taken[depth] == stack.count[depth]:
             # all that pairs lead to is known; now the Add here
             here = np.int64(size(active))
             limit = bound if best < 0 else best - 1
-            if here <= limit and nodes < budget and not (late and count[depth]):
+            if here <= limit and nodes < budget and not (late and stack.count[depth]):
                 nodes += 1
                 found = -1
                 m = added(layout, active, next_classes)
@@ -410,25 +361,24 @@ def least(classes, n, width, links, adds, late, bound, floor, budget, each, most
                     complete = False
                 elif adds == 1:
                     after = make_layout(next_classes, m, width, links, like)
-                    verdict = decide(
-                        after, active_squares(next_classes, m, like), min(budget - nodes, each), most, tail, inner
-                    )
+                    room = min(budget - nodes, each)
+                    verdict = decide(after, active_squares(next_classes, m, like), room, most, tail, inner)
                     nodes += inner[1]
                     complete &= verdict != UNDECIDED
                     if verdict == FOUND:
                         found = here
                 elif nodes < budget:
-                    left = limit - here
+                    left, room, one_less = limit - here, budget - nodes, adds - 1
                     rest = least(
                         next_classes,
                         m,
                         width,
                         links,
-                        adds - 1,
+                        one_less,
                         late,
                         left,
                         nothing,
-                        budget - nodes,
+                        room,
                         each,
                         most,
                         like,
@@ -442,11 +392,8 @@ def least(classes, n, width, links, adds, late, bound, floor, budget, each, most
                 if found >= 0:
                     best = found
                     for d in range(depth):
-                        out[d] = pool[begin[d] + taken[d] - 1] & U(0xFFFFFFFF)
-                    out[depth] = ADD
-                    for i in range(inner[0]):
-                        out[depth + 1 + i] = tail[i]
-                    counters[0] = depth + 1 + inner[0]
+                        out[d] = stack.pool[stack.begin[d] + stack.taken[d] - 1] & U(0xFFFFFFFF)
+                    counters[0] = joined(out, depth, tail, inner[0])
                     if best <= floor:
                         break
             if nodes >= budget:
@@ -454,9 +401,7 @@ def least(classes, n, width, links, adds, late, bound, floor, budget, each, most
                 break
             depth -= 1
             continue
-        pair = pool[begin[depth] + taken[depth]]
-        taken[depth] += 1
-        s, t = (pair >> U(16)) & U(0xFFFF), pair & U(0xFFFF)
+        s, t = take(stack, depth)
         after_pair = active & ~square(like, s) & ~square(like, t)
         if after_pair == none:
             continue  # cleared without this Add
@@ -467,40 +412,10 @@ def least(classes, n, width, links, adds, late, bound, floor, budget, each, most
             break
         nodes += 1
         seen, stored = insert(after_pair, seen, stored, most)
-        slot = lines_of[depth]
-        a0 = load(sets, U(5 * depth + 1), like)
-        a1 = load(sets, U(5 * depth + 2), like)
-        a2 = load(sets, U(5 * depth + 3), like)
-        a3 = load(sets, U(5 * depth + 4), like)
-        a0, a1, a2, a3 = remove(s, after_pair | square(like, t), a0, a1, a2, a3, layout, lines[slot], ranks[slot])
-        a0, a1, a2, a3 = remove(t, after_pair, a0, a1, a2, a3, layout, lines[slot], ranks[slot])
-        if collapses(after_pair, layout.row[s], layout) or collapses(after_pair, layout.row[t], layout):
-            slot = depth + 1
-            a2, a3 = mark_diagonals(after_pair, layout, lines[slot], ranks[slot])
+        play(stack, depth, s, t, layout, like)
         depth += 1
-        store(sets, U(5 * depth), after_pair)
-        store(sets, U(5 * depth + 1), a0)
-        store(sets, U(5 * depth + 2), a1)
-        store(sets, U(5 * depth + 3), a2)
-        store(sets, U(5 * depth + 4), a3)
-        lines_of[depth] = slot
-        begin[depth], taken[depth] = begin[depth - 1] + count[depth - 1], 0
         stream += GOLDEN
-        count[depth], _, _ = ranked_pairs(
-            after_pair,
-            a0,
-            a1,
-            a2,
-            a3,
-            layout,
-            lines[slot],
-            ranks[slot],
-            by_word,
-            mix(stream),
-            pool,
-            begin[depth],
-            scratch,
-        )
+        rank(stack, depth, layout, by_word, mix(stream), like)
     counters[1], counters[2] = nodes, 0 if complete else 1
     return best
 

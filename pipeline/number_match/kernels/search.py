@@ -462,33 +462,135 @@ def push(word, depth, symbol):
     return (word << U(3)) | symbol, depth + 1
 
 
+class Stack(NamedTuple):
+    """The positions of a depth-first search, one a depth, and what is left to try at each."""
+
+    sets: Any  # five sets a depth: the active squares, then the four marks
+    lines: Any  # (depth, words): the lines of both diagonals, as `mark_diagonals` writes them
+    ranks: Any  # (depth, row)
+    lines_of: Any  # the depth whose lines and ranks hold: the last at which a row collapsed
+    pool: Any  # the pairs of all depths one behind the other
+    begin: Any  # where those of a depth begin,
+    count: Any  # how many they are,
+    taken: Any  # and how many of them were tried
+    prefix: Any  # work space of `rank`: for every square the reduced word before it
+    prefix_depth: Any  # and its length,
+    suffix: Any  # and those after it
+    suffix_depth: Any
+
+
 @kernel
-def ranked_pairs(active, m0, m1, m2, m3, layout, lines, ranks, by_word, noise, pool, at, scratch):
-    """Write the pairs into `pool` from `at`, best first, as `length << 48 | noise << 32 | first << 16 | second`.
+def new_stack(layout, start):
+    """A stack with `start` at depth 0, its pairs not ranked yet."""
+    words = np.int64(size(~empty(start)) >> U(6))
+    n = np.int64(size(start))
+    depths = n // 2 + 2
+    rows = (layout.n + layout.width - 1) // layout.width
+    stack = Stack(
+        np.empty(depths * 5 * words, np.uint64),
+        np.empty((depths, 2 * (rows + layout.width - 1) * words), np.uint64),
+        np.empty((depths, rows), np.int64),
+        np.zeros(depths, np.int64),
+        np.empty(n * n + 8 * n, np.uint64),
+        np.zeros(depths, np.int64),
+        np.zeros(depths, np.int64),
+        np.zeros(depths, np.int64),
+        np.empty(layout.n, np.uint64),
+        np.empty(layout.n, np.int64),
+        np.empty(layout.n, np.uint64),
+        np.empty(layout.n, np.int64),
+    )
+    m0, m1, m2, m3 = mark_all(start, layout, stack.lines[0], stack.ranks[0])
+    put(stack, 0, start, m0, m1, m2, m3)
+    return stack
+
+
+@kernel
+def put(stack, depth, active, m0, m1, m2, m3):
+    at = U(5 * depth)
+    store(stack.sets, at, active)
+    store(stack.sets, at + ONE, m0)
+    store(stack.sets, at + U(2), m1)
+    store(stack.sets, at + U(3), m2)
+    store(stack.sets, at + U(4), m3)
+
+
+@kernel
+def active_at(stack, depth, like):
+    return load(stack.sets, U(5 * depth), like)
+
+
+@kernel
+def marks_at(stack, depth, like):
+    at = U(5 * depth)
+    return (
+        load(stack.sets, at + ONE, like),
+        load(stack.sets, at + U(2), like),
+        load(stack.sets, at + U(3), like),
+        load(stack.sets, at + U(4), like),
+    )
+
+
+@kernel
+def take(stack, depth):
+    """The next pair to try at a depth."""
+    pair = stack.pool[stack.begin[depth] + stack.taken[depth]]
+    stack.taken[depth] += 1
+    return (pair >> U(16)) & U(0xFFFF), pair & U(0xFFFF)
+
+
+@kernel
+def play(stack, depth, s, t, layout, like):
+    """Put the position after the pair s, t above that at `depth`, not ranked yet. Returns whether it has a pair."""
+    slot = stack.lines_of[depth]
+    lines, ranks = stack.lines[slot], stack.ranks[slot]
+    m0, m1, m2, m3 = marks_at(stack, depth, like)
+    active = active_at(stack, depth, like) & ~square(like, s)
+    m0, m1, m2, m3 = remove(s, active, m0, m1, m2, m3, layout, lines, ranks)
+    active &= ~square(like, t)
+    m0, m1, m2, m3 = remove(t, active, m0, m1, m2, m3, layout, lines, ranks)
+    above = depth + 1
+    if collapses(active, layout.row[s], layout) or collapses(active, layout.row[t], layout):
+        slot = above
+        m2, m3 = mark_diagonals(active, layout, stack.lines[slot], stack.ranks[slot])
+    put(stack, above, active, m0, m1, m2, m3)
+    stack.lines_of[above] = slot
+    stack.begin[above] = stack.begin[depth] + stack.count[depth]
+    stack.count[above] = stack.taken[above] = 0
+    return m0 | m1 | m2 | m3 != empty(like)
+
+
+@kernel
+def rank(stack, depth, layout, by_word, noise, like):
+    """Write the pairs at a depth into the pool, best first, as `length << 48 | noise << 32 | first << 16 | second`.
 
     `length` is that of the reduced word once the pair is gone, walls among it; without `by_word` the order is noise
-    alone. Returns their number, the least length, and the pair that has it when that is shorter than the word as it
-    is.
+    alone. Returns the least length, and the pair that has it when that is shorter than the word as it is.
     """
+    active = active_at(stack, depth, like)
+    m0, m1, m2, m3 = marks_at(stack, depth, like)
+    slot = stack.lines_of[depth]
+    lines, ranks = stack.lines[slot], stack.ranks[slot]
+    pool, at = stack.pool, stack.begin[depth]
+    prefix, prefix_depth, suffix, suffix_depth = stack.prefix, stack.prefix_depth, stack.suffix, stack.suffix_depth
     none = empty(active)
-    prefix, prefix_depth, suffix, suffix_depth = scratch
-    word, depth = ZERO, 0
+    word, height = ZERO, 0
     rest = active
     while rest != none:
         s = first(rest)
         rest = without_first(rest)
-        prefix[s], prefix_depth[s] = word, depth
+        prefix[s], prefix_depth[s] = word, height
         c = layout.classes[s]
-        word, depth = ((word << U(3)) | U(6), depth + 1) if c >= WALL else push(word, depth, U(c))
-    whole = depth
-    word, depth = ZERO, 0
+        word, height = ((word << U(3)) | U(6), height + 1) if c >= WALL else push(word, height, U(c))
+    whole = height
+    word, height = ZERO, 0
     rest = active
     while rest != none:
         s = last(rest)
         rest &= ~square(active, s)
-        suffix[s], suffix_depth[s] = word, depth
+        suffix[s], suffix_depth[s] = word, height
         c = layout.classes[s]
-        word, depth = ((word << U(3)) | U(7), depth + 1) if c >= WALL else push(word, depth, U(c))
+        word, height = ((word << U(3)) | U(7), height + 1) if c >= WALL else push(word, height, U(c))
     count = at
     best, best_pair = whole, ZERO
     lines_each = (layout.n + layout.width - 1) // layout.width + layout.width - 1
@@ -505,30 +607,30 @@ def ranked_pairs(active, m0, m1, m2, m3, layout, lines, ranks, by_word, noise, p
                 if direction == 1:
                     line = load(layout.column_sets, U(layout.column[s]), active)
                 else:
-                    rank = ranks[layout.row[s]]
+                    place = ranks[layout.row[s]]
                     k = (
-                        rank - layout.column[s] + layout.width - 1
+                        place - layout.column[s] + layout.width - 1
                         if direction == 2
-                        else lines_each + rank + layout.column[s]
+                        else lines_each + place + layout.column[s]
                     )
                     line = load(lines, U(k), active)
                 t = first(after & line)
                 if t == beside and reading_link(s, t, layout):
                     continue  # in reading order already
-                word, depth = prefix[s], prefix_depth[s]
+                word, height = prefix[s], prefix_depth[s]
                 between = after & lower(active, t)
                 while between != none:
                     u = first(between)
                     between = without_first(between)
                     c = layout.classes[u]
-                    word, depth = ((word << U(3)) | U(6), depth + 1) if c >= WALL else push(word, depth, U(c))
+                    word, height = ((word << U(3)) | U(6), height + 1) if c >= WALL else push(word, height, U(c))
                 common = 0
-                other, most = suffix[t], min(depth, suffix_depth[t], 21)
+                other, most = suffix[t], min(height, suffix_depth[t], 21)
                 differ = word ^ other
                 while common < most and differ & U(7) == ZERO:
                     differ >>= U(3)
                     common += 1
-                length = depth + suffix_depth[t] - 2 * common
+                length = height + suffix_depth[t] - 2 * common
             noise = noise * U(6364136223846793005) + U(1442695040888963407)
             key = ((noise >> U(48)) << U(32)) | (s << U(16)) | t
             if by_word:
@@ -541,7 +643,8 @@ def ranked_pairs(active, m0, m1, m2, m3, layout, lines, ranks, by_word, noise, p
                 i -= 1
             pool[i] = key
             count += 1
-    return count - at, best, best_pair
+    stack.count[depth], stack.taken[depth] = count - at, 0
+    return best, best_pair
 
 
 @kernel
@@ -565,6 +668,30 @@ def cancel(active, layout, out, at):
 
 
 @kernel
+def rank_or_close(stack, depth, layout, by_word, noise, walls):
+    """Rank the pairs at a depth. True when one of them leaves a word that cancels; that one is then taken."""
+    best, pair = rank(stack, depth, layout, by_word, noise, walls)
+    if (layout.links & (ROW | WRAP)) != (ROW | WRAP) or best != np.int64(size(walls)):
+        return False
+    s, t = pair >> U(16), pair & U(0xFFFF)
+    if not word_cancels(active_at(stack, depth, walls) & ~square(walls, s) & ~square(walls, t), walls, layout):
+        return False
+    stack.pool[stack.begin[depth]], stack.taken[depth] = pair, 1
+    return True
+
+
+@kernel
+def write_pairs(stack, depth, layout, like, out):
+    """Write the pairs taken up to a depth, and those that cancel what they leave. Returns their number."""
+    pair = ZERO
+    for d in range(depth + 1):
+        pair = stack.pool[stack.begin[d] + stack.taken[d] - 1] & U(0xFFFFFFFF)
+        out[d] = pair
+    rest = active_at(stack, depth, like) & ~square(like, pair >> U(16)) & ~square(like, pair & U(0xFFFF))
+    return cancel(rest, layout, out, depth + 1)
+
+
+@kernel
 def decide(layout, start, budget, most, out, counters):
     """Clear `start` down to its walls.
 
@@ -572,50 +699,21 @@ def decide(layout, start, budget, most, out, counters):
     number [0], the nodes [1], dead states stored [2], probes of projections [3], restarts [4].
     """
     like = start
-    none = empty(like)
-    words = np.int64(size(~none) >> U(6))
+    words = np.int64(size(~empty(like)) >> U(6))
     walls = start & load(layout.class_sets, ZERO, like)
-    wall_count = np.int64(size(walls))
-    word_goal = (layout.links & (ROW | WRAP)) == (ROW | WRAP)
     counters[:] = 0
     if start == walls:
         return FOUND
-    if word_goal and word_cancels(start, walls, layout):
+    if (layout.links & (ROW | WRAP)) == (ROW | WRAP) and word_cancels(start, walls, layout):
         counters[0] = cancel(start, layout, out, 0)
         return FOUND
-    n = np.int64(size(start))
     for c in range(1, 6):
         if size(start & load(layout.class_sets, U(c), like)) & ONE:
             return DEAD
     memo = Memo(np.zeros(1024 * words, np.uint64), np.zeros(1024, np.uint8), np.zeros(3, np.int64))
-
-    depth_max = n // 2 + 2
-    rows = (layout.n + layout.width - 1) // layout.width
-    lines_each = rows + layout.width - 1
-    sets = np.empty(depth_max * 5 * words, np.uint64)
-    lines = np.empty((depth_max, 2 * lines_each * words), np.uint64)
-    ranks = np.empty((depth_max, rows), np.int64)
-    lines_of = np.empty(depth_max, np.int64)
-    pool = np.empty(n * n + 8 * n, np.uint64)
-    begin, count, taken = np.empty(depth_max, np.int64), np.empty(depth_max, np.int64), np.empty(depth_max, np.int64)
-    scratch = (
-        np.empty(layout.n, np.uint64),
-        np.empty(layout.n, np.int64),
-        np.empty(layout.n, np.uint64),
-        np.empty(layout.n, np.int64),
-    )
-    dead = np.zeros(1024 * words, np.uint64)
-    stored = 0
-    stream = GOLDEN
-    nodes = 0
-    m0, m1, m2, m3 = mark_all(start, layout, lines[0], ranks[0])
-    store(sets, U(0), start)
-    store(sets, U(1), m0)
-    store(sets, U(2), m1)
-    store(sets, U(3), m2)
-    store(sets, U(4), m3)
-    lines_of[0] = 0
-    allowance, restart = 0, 0
+    stack = new_stack(layout, start)
+    dead, stored = np.zeros(1024 * words, np.uint64), 0
+    stream, nodes, allowance, restart = GOLDEN, 0, 0, 0
     verdict = UNDECIDED
     while verdict == UNDECIDED and nodes + memo.counters[1] < budget:
         by_word = restart % 2 == 0
@@ -628,30 +726,16 @@ def decide(layout, start, budget, most, out, counters):
             verdict = DEAD
             break
         stop = min(budget - memo.counters[1], nodes + allowance)
-        depth = 0
-        begin[0] = taken[0] = 0
         stream += GOLDEN
-        count[0], best, pair = ranked_pairs(
-            start, m0, m1, m2, m3, layout, lines[0], ranks[0], by_word, mix(stream), pool, 0, scratch
-        )
-        if word_goal and best == wall_count:
-            s, t = pair >> U(16), pair & U(0xFFFF)
-            rest = start & ~square(like, s) & ~square(like, t)
-            if word_cancels(rest, walls, layout):
-                out[0] = pair
-                counters[0] = cancel(rest, layout, out, 1)
-                verdict = FOUND
-                break
-        aborted = False
-        while depth >= 0:
-            active = load(sets, U(5 * depth), like)
-            if taken[depth] == count[depth]:
+        depth, aborted = 0, False
+        found = rank_or_close(stack, 0, layout, by_word, mix(stream), walls)
+        while depth >= 0 and not found:
+            active = active_at(stack, depth, like)
+            if stack.taken[depth] == stack.count[depth]:
                 dead, stored = insert(active, dead, stored, most)
                 depth -= 1
                 continue
-            pair = pool[begin[depth] + taken[depth]]
-            taken[depth] += 1
-            s, t = (pair >> U(16)) & U(0xFFFF), pair & U(0xFFFF)
+            s, t = take(stack, depth)
             after = active & ~square(like, s) & ~square(like, t)
             if holds(after, dead, U(dead.size // words) - ONE):
                 continue
@@ -659,67 +743,25 @@ def decide(layout, start, budget, most, out, counters):
                 aborted = True
                 break
             nodes += 1
-            slot = lines_of[depth]
-            a0 = load(sets, U(5 * depth + 1), like)
-            a1 = load(sets, U(5 * depth + 2), like)
-            a2 = load(sets, U(5 * depth + 3), like)
-            a3 = load(sets, U(5 * depth + 4), like)
-            a0, a1, a2, a3 = remove(s, after | square(like, t), a0, a1, a2, a3, layout, lines[slot], ranks[slot])
-            a0, a1, a2, a3 = remove(t, after, a0, a1, a2, a3, layout, lines[slot], ranks[slot])
-            if collapses(after, layout.row[s], layout) or collapses(after, layout.row[t], layout):
-                slot = depth + 1
-                a2, a3 = mark_diagonals(after, layout, lines[slot], ranks[slot])
+            playable = play(stack, depth, s, t, layout, like)
             if after == walls:
-                verdict = FOUND
-            elif a0 | a1 | a2 | a3 == none:
-                dead, stored = insert(after, dead, stored, most)
-                continue
-            else:
+                found = True
+                break
+            if playable:
                 if memo.counters[0] * 2 > memo.alive.size and 4 * memo.alive.size <= most:
                     memo = roomier(memo, like)
                 memo.counters[2] = min(PROBES, budget - nodes - memo.counters[1])
-                if refuted(after, walls, np.int64(layout.classes[s]), three, layout, memo):
-                    dead, stored = insert(after, dead, stored, most)
-                    continue
-                depth += 1
-                store(sets, U(5 * depth), after)
-                store(sets, U(5 * depth + 1), a0)
-                store(sets, U(5 * depth + 2), a1)
-                store(sets, U(5 * depth + 3), a2)
-                store(sets, U(5 * depth + 4), a3)
-                lines_of[depth] = slot
-                begin[depth] = begin[depth - 1] + count[depth - 1]
-                taken[depth] = 0
-                stream += GOLDEN
-                count[depth], best, pair = ranked_pairs(
-                    after,
-                    a0,
-                    a1,
-                    a2,
-                    a3,
-                    layout,
-                    lines[slot],
-                    ranks[slot],
-                    by_word,
-                    mix(stream),
-                    pool,
-                    begin[depth],
-                    scratch,
-                )
-                if word_goal and best == wall_count:
-                    s, t = pair >> U(16), pair & U(0xFFFF)
-                    rest = after & ~square(like, s) & ~square(like, t)
-                    if word_cancels(rest, walls, layout):
-                        pool[begin[depth]] = pair
-                        taken[depth] = 1
-                        verdict = FOUND
-                        after = rest
-            if verdict == FOUND:
-                for d in range(depth + 1):
-                    out[d] = pool[begin[d] + taken[d] - 1] & U(0xFFFFFFFF)
-                counters[0] = cancel(after, layout, out, depth + 1)
-                break
-        if verdict == UNDECIDED and not aborted:
+                playable = not refuted(after, walls, np.int64(layout.classes[s]), three, layout, memo)
+            if not playable:
+                dead, stored = insert(after, dead, stored, most)
+                continue
+            depth += 1
+            stream += GOLDEN
+            found = rank_or_close(stack, depth, layout, by_word, mix(stream), walls)
+        if found:
+            counters[0] = write_pairs(stack, depth, layout, like, out)
+            verdict = FOUND
+        elif not aborted:
             verdict = DEAD
         restart += 1
     counters[1] = nodes + memo.counters[1]
