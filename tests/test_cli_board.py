@@ -270,3 +270,19 @@ def test_a_reader_that_has_enough_is_no_error() -> None:
     assert b"Traceback" not in process.stderr.read()
     process.stderr.close()
     process.wait()
+
+
+def test_solve_tells_the_structure_when_asked(command: Command) -> None:
+    outcome = command("solve", "545333 +1", "--structure", "--json")
+    assert outcome.code == 0
+    assert json.loads(outcome.out)["structure"] == {
+        "needs_early_add": True,
+        "openings": 2,
+        "good_openings": 0,
+        "forced": 2,
+        "links": {"row": 5, "column": 0, "diagonal": 1, "wrap": 0},
+    }
+    shown = command("solve", "545333 +1", "--structure").out
+    assert "early Add yes\n" in shown
+    assert "openings  0 of 2 pairs keep min Adds\n" in shown
+    assert json.loads(command("solve", "123", "--structure", "--json").out)["structure"] is None

@@ -7,6 +7,7 @@ import json
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from number_match.rules import Board, Ruleset
     from number_match.simulate import PlayoutFigures
     from number_match.solve import SolveResult
+    from number_match.structure import Structure
 
 app = typer.Typer()
 PANEL = "Boards"
@@ -55,6 +57,9 @@ def solve(
     node_budget: Annotated[int, typer.Option(min=1, help="The nodes after which the answer is `undecided`.")] = 10**6,
     memory_mib: Annotated[int, typer.Option(min=1, help="Memory for tables, a worker, in MiB.")] = 1024,
     minimise: Annotated[Goal, typer.Option(help="Adds and then pairs, or pairs and Adds together.")] = Goal.adds,
+    with_structure: Annotated[
+        bool, typer.Option("--structure", help="Also how narrow the way is, by what links.")
+    ] = False,
     ruleset: RulesetOption = "veyra-1",
     workers: WorkersOption = None,
     as_json: JsonOption = False,
@@ -66,18 +71,23 @@ def solve(
     boards = given_boards(board, file, parse_ruleset(ruleset), adds)
     _prepare("adds", quiet)
     from number_match.solve import solve as solve_board
+    from number_match.structure import structure
 
-    def work(given: "Given") -> "SolveResult":
+    def work(given: "Given") -> "tuple[SolveResult, Structure | None]":
         try:
-            return solve_board(given.board, node_budget=node_budget, memory_mib=memory_mib, minimise=minimise.value)
+            result = solve_board(given.board, node_budget=node_budget, memory_mib=memory_mib, minimise=minimise.value)
         except ValueError as error:
             raise UserError(f"{given.place or 'board'}: {error}") from None
+        return result, structure(result, memory_mib=memory_mib) if with_structure else None
 
-    for given, result in _each(work, boards, workers, quiet):
+    for given, (result, found) in _each(work, boards, workers, quiet):
         if as_json:
-            _print_json(_solve_record(result))
+            shape = {"structure": None if found is None else asdict(found)} if with_structure else {}
+            _print_json(_solve_record(result) | shape)
         elif file is None:
             _print_solution(result)
+            if found is not None:
+                _print_structure(found)
         else:
             min_adds, par = _bounds(result.min_adds.lower, result.min_adds.upper), _par(result)
             print(f"{result.verdict:<11} min Adds {min_adds:<6} par {par:<8} nodes {result.nodes:<9} {given.board}")
@@ -109,6 +119,17 @@ def _print_solution(result: "SolveResult") -> None:
     if result.solution is not None:
         print(f"solution  {' '.join(result.solution)}")
     print(f"nodes     {result.nodes}")
+
+
+def _print_structure(found: "Structure") -> None:
+    def told(value: object) -> object:
+        return "undecided" if value is None else value
+
+    early = {True: "yes", False: "no", None: "undecided"}[found.needs_early_add]
+    print(f"early Add {early}")
+    print(f"openings  {told(found.good_openings)} of {found.openings} pairs keep min Adds")
+    print(f"forced    {told(found.forced)} points of the solution")
+    print(f"links     {', '.join(f'{count} {link}' for link, count in found.links.items())}")
 
 
 def _par(result: "SolveResult") -> str:

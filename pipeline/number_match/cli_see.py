@@ -10,7 +10,7 @@ app = typer.Typer()
 Out = Annotated[Path | None, typer.Option("--out", "-o", help="The file to write.", show_default=False)]
 
 
-@app.command()
+@app.command(rich_help_panel="Packs")
 def preview(pack: Annotated[Path, typer.Argument(help="A pack, or a client file.")], out: Out = None) -> None:
     """Write a pack as one playable page, preview.html beside it: play, replay, and see how the panel fared."""
     from number_match.models import read_any
@@ -19,7 +19,7 @@ def preview(pack: Annotated[Path, typer.Argument(help="A pack, or a client file.
     _write(out or pack.with_name("preview.html"), page(read_any(pack)))
 
 
-@app.command()
+@app.command(rich_help_panel="Packs")
 def report(folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder of a finished run.")]) -> None:
     """Write a run as one page of charts and boards, report.html in its folder; its charts as PNG into reports/."""
     from number_match.errors import UserError

@@ -91,7 +91,7 @@ def _pack(path: str, key: str, config: Config) -> models.Pack:
     if theirs_rules != our_rules:
         raise UserError(f"{key}: {path} has the ruleset {theirs_rules}; expected that of rules.ruleset, {our_rules}")
     theirs, ours = pack.scoring, scoring_block(config)
-    for name in ("behaviour", "seed", "reference", "weights", "players", "bands"):
+    for name in models.Scoring.model_fields:
         if getattr(theirs, name) != getattr(ours, name):
             raise UserError(
                 f"{key}: {path} was scored otherwise (scoring.{name} differs), so its difficulty cannot stand beside "
