@@ -286,3 +286,17 @@ def test_solve_tells_the_structure_when_asked(command: Command) -> None:
     assert "early Add yes\n" in shown
     assert "openings  0 of 2 pairs keep min Adds\n" in shown
     assert json.loads(command("solve", "123", "--structure", "--json").out)["structure"] is None
+
+
+@pytest.mark.skipif(not Path("/dev/full").is_char_device(), reason="needs /dev/full, a device that is always full")
+def test_a_full_disk_behind_the_output_is_one_message() -> None:
+    with open("/dev/full", "w") as full:
+        run = subprocess.run(
+            [sys.executable, "-m", "number_match", "show", "11"],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert run.returncode == 2
+    assert run.stderr.splitlines() == ["error: the output cannot be written: No space left on device"]

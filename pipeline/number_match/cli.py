@@ -5,6 +5,7 @@ only when the command runs, so that `--help` is quick. This file puts them toget
 exit code: 0 done, 1 a check failed, 2 a user's mistake, 130 and 143 interrupted.
 """
 
+import errno
 import os
 import signal
 import sys
@@ -67,6 +68,11 @@ def run(arguments: list[str]) -> int:
     except BrokenPipeError:  # the reader, such as `head`, has enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
+    except OSError as error:
+        if error.errno != errno.ENOSPC or error.filename is not None:
+            raise
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or the exit would complain once more
+        return _refuse(f"the output cannot be written: {error.strerror}")
     except KeyboardInterrupt:
         return 130
     return result if isinstance(result, int) else 0

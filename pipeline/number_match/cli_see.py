@@ -13,10 +13,14 @@ Out = Annotated[Path | None, typer.Option("--out", "-o", help="The file to write
 @app.command(rich_help_panel="Packs")
 def preview(pack: Annotated[Path, typer.Argument(help="A pack, or a client file.")], out: Out = None) -> None:
     """Write a pack as one playable page, preview.html beside it: play, replay, and see how the panel fared."""
+    from number_match.errors import UserError
     from number_match.models import read_any
     from number_match.preview import page
 
-    _write(out or pack.with_name("preview.html"), page(read_any(pack)))
+    target = out or pack.with_name("preview.html")
+    if target.exists() and pack.exists() and target.samefile(pack):
+        raise UserError(f"{target}: this is the pack itself; another file was expected")
+    _write(target, page(read_any(pack)))
 
 
 @app.command(rich_help_panel="Packs")

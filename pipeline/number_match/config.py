@@ -698,6 +698,8 @@ def _read(file: Path) -> dict[str, Any]:
             record = json.loads(text)
         except ValueError as error:
             raise UserError(f"{file}: expected the run.json of a run: {error}") from None
+        except RecursionError:
+            raise UserError(f"{file}: expected the run.json of a run: nested too deeply") from None
         if not isinstance(record, dict) or not isinstance(record.get("config"), dict):
             raise UserError(f"{file}: expected the run.json of a run, with its config in it")
         return dict(record["config"])
@@ -705,6 +707,8 @@ def _read(file: Path) -> dict[str, Any]:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise UserError(f"{file}: expected TOML: {error}") from None
+    except RecursionError:
+        raise UserError(f"{file}: expected TOML: nested too deeply") from None
 
 
 def _toml_value(text: str) -> Any:

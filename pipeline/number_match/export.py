@@ -8,7 +8,7 @@ from typing import Any
 
 from number_match.errors import UserError
 from number_match.formats import ExportFormat
-from number_match.models import MAX_BYTES, Pack, client_pack, pack_text, read_pack, write_text
+from number_match.models import MAX_BYTES, Pack, client_pack, pack_text, place_of, read_pack, write_text
 
 SUFFIXES = {
     ExportFormat.client: ".client.json",
@@ -82,6 +82,7 @@ def _write_parquet(target: Path, pack: Pack) -> None:
     types: dict[str, Any] = dict.fromkeys(whole, pl.Int64) | dict.fromkeys(("score", "target"), pl.Float64)
     types |= {"players": pl.List(players), "solution": pl.List(pl.String)}
     records = list(rows(pack))
+    target = place_of(target)
     schema = {name: types.get(name, pl.String) for name in records[0]}
     draft = target.with_name(f".{target.name}.{os.getpid()}")
     try:

@@ -3,7 +3,7 @@
 `rules.py` is the authority, and a test holds the two together. The files import numpy, numba, llvmlite and one
 another, and nothing else of the package. `solve.py` and `simulate.py` are the checked doors.
 
-Compiled code is kept for later runs in a folder named after the sha256 of these sources, so that an edit to any of
+Compiled code is kept for later runs in a folder named after a sha256 of these sources, so that an edit to any of
 them can never meet code compiled from another version (numba alone checks only the file of the function that is
 called). The folder lies under `NUMBA_CACHE_DIR` when that is set, else under the user's cache folder, else, for a
 read-only install without a home, under the system's folder for temporary files.
@@ -21,9 +21,11 @@ from pathlib import Path
 
 
 def _source_digest() -> str:
+    """Of what the sources hold, and of where and how old they are: numba compiles anew where that differs."""
     digest = sha256()
     for source in sorted(Path(__file__).parent.glob("*.py")):
-        digest.update(source.name.encode() + b"\0" + source.read_bytes())
+        stamp = f"{source.resolve()} {source.stat().st_mtime_ns}"
+        digest.update(f"{stamp}\0".encode() + source.read_bytes())
     return digest.hexdigest()[:16]
 
 
