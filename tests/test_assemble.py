@@ -294,6 +294,7 @@ def test_near_duplicates_are_found_as_by_trying_every_renaming(boards: list[str]
         if ref_difference(boards[i], boards[j]) < distance * max(len(boards[i]), len(boards[j]))
     }
     assert set(near_pairs(class_rows(boards), distance)) == expected
+    assert list(near_pairs(class_rows([]), distance)) == []
     assert set(near_pairs(class_rows(boards), distance, 1)) == {(i, j) for i, j in expected if j - i == 1}
 
 

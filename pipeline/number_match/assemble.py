@@ -555,7 +555,8 @@ def class_rows(boards: Iterable[str]) -> NDArray[np.int8]:
     texts = [board.replace("/", "") for board in boards]
     width = max(map(len, texts), default=0)
     classes = {str(digit): min(digit, 10 - digit) for digit in range(1, 10)} | {".": 0}
-    return np.array([[classes[char] for char in text] + [-1] * (width - len(text)) for text in texts], dtype=np.int8)
+    rows = [[classes[char] for char in text] + [-1] * (width - len(text)) for text in texts]
+    return np.array(rows, dtype=np.int8).reshape(len(rows), width)
 
 
 _RENAMINGS = np.array(list(itertools.permutations(range(5))))
