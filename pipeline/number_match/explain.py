@@ -125,7 +125,7 @@ def _alternatives(slot: Slot, stage: models.Stage, table: pl.DataFrame) -> list[
     streams = sorted(table["stream"].drop_nulls().unique().to_list(), reverse=True)
     lines = [f"  nearest alternatives (by {' and '.join(streams)} playouts):"]
     for item in list(others)[:_NEAREST]:
-        why = item.hindered or "free; further away, or not measured so near when the assembly decided"
+        why = item.hindered or "free; when the assembly decided it was no nearer, or had screen playouts only"
         score, distance = item.score / THOUSAND, item.distance / THOUSAND
         lines.append(f"    {item.puzzle} +{item.adds}  {score:7.3f}  {distance:6.3f} away   {why}")
     return lines

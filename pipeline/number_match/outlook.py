@@ -43,10 +43,15 @@ def chart(wanted: Sequence[Slot], pool: Pool) -> str:
     return "\n".join(lines)
 
 
-def unfilled_table(wanted: Sequence[Slot], pool: Pool, empty: Sequence[int], tolerance: int) -> str:
-    """The Stages that stay empty: target, nearest candidate, and the setting that would have to give."""
+def unfilled_table(
+    wanted: Sequence[Slot], pool: Pool, empty: Sequence[int], tolerance: int, *, at_least: bool = False
+) -> str:
+    """The Stages that stay empty: target, nearest candidate, and the setting that would have to give.
+
+    `at_least` says that others may stay empty too: these alone are known to.
+    """
     lines = [
-        f"the pack cannot be filled: {len(empty)} of {len(wanted)} Stages stay empty "
+        f"the pack cannot be filled: {'at least ' if at_least else ''}{len(empty)} of {len(wanted)} Stages stay empty "
         f"(tolerance ±{tolerance / THOUSAND:g} points)",
         f"  {'Stage':<14}{'target':>8}  {'nearest candidate':<36}what would have to give",
     ]

@@ -365,7 +365,8 @@ class Run:
         tolerance = round(self.config.assemble.tolerance * THOUSAND)
         hopeless = outlook.unreachable(wanted, screened, tolerance)
         if hopeless:
-            raise CannotFill("out of reach: " + outlook.unfilled_table(wanted, screened, hopeless, tolerance))
+            table = outlook.unfilled_table(wanted, screened, hopeless, tolerance, at_least=True)
+            raise CannotFill(f"out of reach: {table}")
         decided, assembly, figures = self._fill(screened, figures)
         if not assembly.unfilled:
             self._report((decided, screened), assembly, figures)
