@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
-
-if TYPE_CHECKING:
-    pass
 
 app = typer.Typer()
 PANEL = "Packs"
@@ -76,27 +75,44 @@ def _run(
     import sys
 
     from number_match.config import load
-    from number_match.engine import WorkersDied
     from number_match.report import is_current, write_report
     from number_match.run import CannotFill, folder_of, run
 
     flags = {"out": str(out.absolute()) if out else None, "workers": workers, "engine": engine, "scheduler": scheduler}
     config = load(files, settings, {key: value for key, value in flags.items() if value is not None})
 
+    say = sayer(quiet)
+    try:
+        with resumable(_command_line(until, files, out, settings)):
+            run(config, until=until, dry_run=dry_run, say=say, bars=not quiet and sys.stderr.isatty())
+            if until in ("run", "assemble") and not dry_run and not is_current(folder_of(config)):
+                say(f"{write_report(folder_of(config))}: the run in charts and boards")
+    except CannotFill as problem:
+        typer.echo(str(problem), err=True)
+        raise typer.Exit(1) from None
+
+
+def sayer(quiet: bool) -> Callable[[str], None]:
+    """Takes lines for people, beside a progress bar; with `quiet` it keeps them to itself."""
+
     def say(text: str) -> None:
         if not quiet:
+            import sys
+
             from tqdm import tqdm
 
             tqdm.write(text, file=sys.stderr)
 
-    again = _command_line(until, files, out, settings)
+    return say
+
+
+@contextmanager
+def resumable(again: str) -> Iterator[None]:
+    """Around work that can be gone on with by the command `again`: whatever stops it, that is said."""
+    from number_match.engine import WorkersDied
+
     try:
-        run(config, until=until, dry_run=dry_run, say=say, bars=not quiet and sys.stderr.isatty())
-        if until in ("run", "assemble") and not dry_run and not is_current(folder_of(config)):
-            say(f"{write_report(folder_of(config))}: the run in charts and boards")
-    except CannotFill as problem:
-        typer.echo(str(problem), err=True)
-        raise typer.Exit(1) from None
+        yield
     except (WorkersDied, OSError) as error:
         typer.echo(f"stopped: {error}\nwhat is finished is kept; go on with: {again}", err=True)
         raise typer.Exit(1) from None

@@ -10,8 +10,6 @@ scipy.
 
 from __future__ import annotations
 
-import time
-from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -22,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 from number_match.assemble import ASSEMBLY_BEHAVIOUR
 from number_match.config import PINNED, Config, Family, ScoreConfig
 from number_match.generate import GENERATOR_BEHAVIOUR, read_boards
+from number_match.jobs import Job
 from number_match.rules import Board
 from number_match.score import LOST_NODES, LOST_PLAYOUTS
 from number_match.simulate import SCORING_BEHAVIOUR
@@ -40,50 +39,15 @@ BEHAVIOURS = {
 """The versions of what the stages do; a higher one makes shards of the lower one stale."""
 
 
-@dataclass(frozen=True, slots=True)
-class Receipt:
-    """What one job came to."""
-
-    rows: int
-    counts: Mapping[str, int]  # verdicts, nodes, playouts
-    seconds: float
-    cpu: float
-
-
 @dataclass(frozen=True)
-class Job(ABC):
-    """One shard to be made, in any process that sees the run folder."""
+class StageJob(Job):
+    """One shard of a stage."""
 
-    folder: str
     config: Config
-    request: Request
-
-    @abstractmethod
-    def table(self, store: Store) -> tuple[pl.DataFrame, dict[str, int]]:
-        """The rows of the shard, and counts for the summary."""
-
-    @property
-    @abstractmethod
-    def boards(self) -> int:
-        """At most how many boards this job is about."""
-
-
-def work(job: Job) -> Receipt:
-    """Make a shard and write it.
-
-    Raises:
-        DamagedShard: what it is made from is damaged.
-        OSError: it cannot be written.
-    """
-    wall, cpu = time.perf_counter(), time.process_time()
-    store = Store(Path(job.folder))
-    table, counts = job.table(store)
-    store.write(job.request, table)
-    return Receipt(table.height, counts, time.perf_counter() - wall, time.process_time() - cpu)
 
 
 @dataclass(frozen=True)
-class GenerateJob(Job):
+class GenerateJob(StageJob):
     """Candidates `numbers` of a family: of these sizes, or the given texts."""
 
     family: Family
@@ -105,7 +69,7 @@ class GenerateJob(Job):
 
 
 @dataclass(frozen=True)
-class ValidateJob(Job):
+class ValidateJob(StageJob):
     """Verdicts for a shard of candidates."""
 
     source: GenerateJob
@@ -125,7 +89,7 @@ class ValidateJob(Job):
 
 
 @dataclass(frozen=True)
-class ScreenJob(Job):
+class ScreenJob(StageJob):
     """Screen playouts of one player for the clearable boards of a validation shard."""
 
     source: ValidateJob
@@ -145,7 +109,7 @@ class ScreenJob(Job):
 
 
 @dataclass(frozen=True)
-class PlayJob(Job):
+class PlayJob(StageJob):
     """Playouts of one player and stream for boards that the assembly asks about."""
 
     player: str
@@ -269,8 +233,8 @@ class Plan:
             what |= {"seed": self.config.seed, "generate": {"families": {family.name: settings}}}
         return GenerateJob(
             self.folder,
-            self.config,
             Request("candidates", f"{batch.family}-{numbers.start:08}", what),
+            self.config,
             family,
             batch.sizes,
             numbers,
@@ -287,13 +251,13 @@ class Plan:
                 "validate": self.config.validation.model_dump(mode="json"),
             },
         )
-        return ValidateJob(self.folder, self.config, Request("validation", source.request.label, what), source)
+        return ValidateJob(self.folder, Request("validation", source.request.label, what), self.config, source)
 
     def screen(self, source: ValidateJob, player: str) -> ScreenJob:
         """The job that places the boards of a validation shard by one player."""
         what = _over(source.request.what, self._scoring(player, "screen"))
         request = Request("scores", f"screen-{player}-{source.request.label}", what)
-        return ScreenJob(self.folder, self.config, request, source, player)
+        return ScreenJob(self.folder, request, self.config, source, player)
 
     def _scoring(self, player: str, stream: str) -> dict[str, Any]:
         score = self.config.score
@@ -332,7 +296,7 @@ class Plan:
             digest = sha256("\n".join(puzzle for puzzle, _ in some).encode()).hexdigest()
             what = self._scoring(player, stream) | {"puzzles": digest}
             request = Request("scores", f"{stream}-{player}-{digest[:8]}", what)
-            yield PlayJob(self.folder, self.config, request, player, stream, some)
+            yield PlayJob(self.folder, request, self.config, player, stream, some)
 
 
 def _over(under: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:

@@ -11,11 +11,10 @@ ended at any moment goes on with the same command.
 
 from __future__ import annotations
 
-import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from hashlib import sha256
 from math import isqrt
@@ -24,28 +23,24 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 import rfc8785
-from tqdm import tqdm
 
 from number_match import __version__
 from number_match.config import Config
 from number_match.difficulty import THOUSAND
 from number_match.engine import Engine, open_engine
-from number_match.errors import UserError
+from number_match.jobs import Job, Maker, Receipt, Say
 from number_match.order import take_order
 from number_match.plan import (
     BEHAVIOURS,
     Batch,
     GenerateJob,
-    Job,
     Plan,
     PlayJob,
-    Receipt,
     ScreenJob,
     ValidateJob,
     top_up,
-    work,
 )
-from number_match.store import DamagedShard, Request, Store, differences
+from number_match.store import DamagedShard, Store, differences
 
 if TYPE_CHECKING:
     from number_match.assemble import Assembly, Pool
@@ -56,7 +51,6 @@ OUTPUTS = (
     "pack.client.json",
     *(f"reports/{name}.parquet" for name in ("puzzles", "stages", "levels", "rejections")),
 )
-Say = Callable[[str], None]
 
 
 class CannotFill(Exception):
@@ -159,7 +153,7 @@ def run(config: Config, *, until: str = "run", dry_run: bool = False, say: Say, 
         this.record("done" if until in ("run", "assemble") else "partial")
 
 
-class Run:
+class Run(Maker):
     """One run, under way."""
 
     def __init__(
@@ -173,10 +167,9 @@ class Run:
         bars: bool = False,
         dry: bool = False,
     ) -> None:
-        self.config, self.store, self.plan, self.engine = config, store, plan, engine
-        self.say, self.bars, self.dry = say, bars, dry
+        super().__init__(store, engine, say, bars=bars, dry=dry)
+        self.config, self.plan = config, plan
         self.tallies: dict[str, Tally] = {}
-        self.jobs: dict[str, Job] = {}  # by shard, to make a damaged one again
         self.begun = time.time()
         self.outputs: dict[str, str] = {}
         self.facts: dict[str, Any] = {}
@@ -206,11 +199,7 @@ class Run:
     def make(self, stage: str, jobs: Sequence[Job], title: str = "") -> None:
         """Make those shards that are not there."""
         tally = self.tallies.setdefault(stage, Tally())
-        missing = []
-        for job in jobs:
-            self.jobs[job.request.name] = job
-            if not self._holds(job.request):
-                missing.append(job)
+        missing = self.missing(jobs)
         tally.kept += len(jobs) - len(missing)
         self.say(_summary(title or stage, jobs, missing, self._reasons(missing)))
         if self.dry:
@@ -218,50 +207,13 @@ class Run:
         if missing:
             self._warm_up(missing)
         begun = time.perf_counter()
-        with self._bar(title or stage, sum(job.boards for job in missing)) as bar:
-            for job, receipt in self._made(missing):
+        with self.bar(title or stage, sum(job.boards for job in missing)) as bar:
+            for job, receipt in self.made(missing):
                 _count(tally, receipt)
                 if stage == "validate":
                     bar.set_postfix_str(f"{tally.counts['clearable'] / max(1, tally.boards):.1%} clearable")
                 bar.update(job.boards)
         tally.seconds += time.perf_counter() - begun
-
-    def _made(self, jobs: Sequence[Job]) -> Iterator[tuple[Job, Receipt]]:
-        """Do the jobs; what they find damaged on the way is made again first."""
-        todo = {job.request.name: job for job in jobs}
-        while todo:
-            try:
-                for job, receipt in self.engine.each(work, list(todo.values())):
-                    del todo[job.request.name]
-                    yield job, receipt
-            except DamagedShard as damage:
-                yield from self._made([self._damaged(damage)])
-
-    def _damaged(self, damage: DamagedShard) -> Job:
-        """Say so, remove it, and return the job that makes it again."""
-        if self.dry:
-            raise UserError(f"damaged: {damage}; the next run makes it again") from None
-        self.say(f"damaged: {damage}; it is made again")
-        self.store.discard(damage.path)
-        return self.jobs[damage.path]
-
-    def _holds(self, request: Request) -> bool:
-        try:
-            return self.store.holds(request)
-        except DamagedShard as damage:
-            self.say(f"damaged: {damage}; it is made again")
-            if not self.dry:
-                self.store.discard(damage.path)
-            return False
-
-    def read(self, request: Request, schema: pl.Schema) -> pl.DataFrame:
-        """The rows of a shard of this plan, made again when it is damaged."""
-        while True:
-            try:
-                return self.store.read(request, schema)
-            except DamagedShard as damage:
-                for _ in self._made([self._damaged(damage)]):
-                    pass
 
     def _reasons(self, missing: Iterable[Job]) -> dict[str, int]:
         """Why shards are stale that have others in their place, the keys that changed, and how many for each reason."""
@@ -289,12 +241,6 @@ class Run:
         parts += ["playouts"] if any(isinstance(job, ScreenJob | PlayJob) for job in jobs) else []
         prepare(parts, self.say)
 
-    @contextmanager
-    def _bar(self, title: str, total: int) -> Iterator[Any]:
-        hidden = not self.bars or not total
-        with tqdm(total=total, desc=title, unit="board", disable=hidden, file=sys.stderr, leave=False) as bar:
-            yield bar
-
     # ---------------------------------------------------------------------------------------------------- the loop
 
     def go(self, until: str) -> None:
@@ -306,7 +252,7 @@ class Run:
             if until in ("generate", "validate", "score"):
                 return
             try:
-                if self.dry and any(not self._holds(job.request) for job in self.jobs.values()):
+                if self.dry and any(not self.holds(job.request) for job in self.jobs.values()):
                     raise MoreToDo("")
                 problem = self._attempt(batches)
             except MoreToDo as more:

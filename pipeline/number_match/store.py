@@ -18,7 +18,7 @@ import io
 import json
 import os
 import socket
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
@@ -78,14 +78,14 @@ class Store:
 
     # -- folder and lock
 
-    def prepare(self) -> None:
-        """Make the folders.
+    def prepare(self, folders: Sequence[str] = (*FOLDERS, "reports")) -> None:
+        """Make the folders that a run has, or these.
 
         Raises:
             UserError: they cannot be made or written.
         """
         try:
-            for name in (*FOLDERS, "reports"):
+            for name in folders:
                 (self.folder / name).mkdir(parents=True, exist_ok=True)
             if not os.access(self.folder, os.W_OK):
                 raise PermissionError(13, "Permission denied")
@@ -208,13 +208,21 @@ class Store:
 
     def write_text(self, name: str, text: str) -> None:
         """Write a text file whole or not at all."""
-        _write_bytes(self.folder / name, text.encode())
+        self.write_bytes(name, text.encode())
+
+    def write_bytes(self, name: str, data: bytes) -> None:
+        """Write a file whole or not at all."""
+        _write_bytes(self.folder / name, data)
+
+    def write_table(self, name: str, table: pl.DataFrame) -> None:
+        """Write a parquet file whole or not at all."""
+        buffer = io.BytesIO()
+        table.write_parquet(buffer)
+        self.write_bytes(name, buffer.getvalue())
 
     def write_report(self, name: str, table: pl.DataFrame) -> None:
         """Write reports/NAME.parquet."""
-        buffer = io.BytesIO()
-        table.write_parquet(buffer)
-        _write_bytes(self.folder / "reports" / f"{name}.parquet", buffer.getvalue())
+        self.write_table(f"reports/{name}.parquet", table)
 
     def read_report(self, name: str) -> pl.DataFrame | None:
         """reports/NAME.parquet, when it is there and readable."""
@@ -224,10 +232,10 @@ class Store:
         except (pl.exceptions.PolarsError, OSError):
             return None
 
-    def read_record(self) -> dict[str, Any] | None:
-        """run.json of the last run, when there is a readable one."""
+    def read_record(self, name: str = "run.json") -> dict[str, Any] | None:
+        """run.json of the last run, or another such record, when there is a readable one."""
         try:
-            record = json.loads((self.folder / "run.json").read_text(encoding="utf-8"))
+            record = json.loads((self.folder / name).read_text(encoding="utf-8"))
         except (OSError, ValueError):
             return None
         return record if isinstance(record, dict) else None
