@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from breaking import changed, load, puzzle, stage, write
-from number_match import cli, difficulty, generate, identity, models, perft, simulate, solve, store, validate
+from number_match import cli, difficulty, files, generate, identity, models, perft, simulate, solve, store, validate
 from number_match.config import Family
 from number_match.players import Player
 from number_match.rules import VEYRA_1, Board, named
@@ -138,7 +138,7 @@ def test_titles_that_are_not_ascii_break_files_and_terminals(tmp_path: Path) -> 
     path = tmp_path / "x.pack.json"
     document = changed(load(), lambda d: d.update(title=title))
     pack = models.parse_pack(write(document, path).read_bytes(), "x")
-    models.write_text(path, models.pack_text(pack))
+    files.write_text(path, models.pack_text(pack))
     assert models.read_pack(path).title == title
     assert verify(path).findings == ()
     environment = os.environ | {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}

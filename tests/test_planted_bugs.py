@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import test_known_bugs as known
-from number_match import difficulty, identity, models, rules, simulate, solve, store, validate
+from number_match import difficulty, files, identity, models, rules, simulate, solve, store, validate
 from number_match.rules import Board
 
 Patch = pytest.MonkeyPatch
@@ -118,7 +118,7 @@ def titles_in_latin(patch: Patch) -> None:
     def write(path: Path, text: str) -> None:
         path.write_text(text, "latin-1", "replace")
 
-    patch.setattr(models, "write_text", write)
+    patch.setattr(files, "write_text", write)
 
 
 def third_time_unlucky(patch: Patch) -> None:

@@ -24,7 +24,7 @@ def calibrate(pack: PackFile, telemetry: TelemetryFile, segment: Segment = None,
     """Fit the panel's pass rates to those of people; prints a config fragment, and the errors on stderr."""
     from number_match.calibrate import calibrate as fit
     from number_match.calibrate import summary
-    from number_match.models import write_text
+    from number_match.files import write_text
 
     found, text = fit(pack, telemetry, segment)
     if out is None:

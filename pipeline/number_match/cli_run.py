@@ -110,11 +110,13 @@ def sayer(quiet: bool) -> Callable[[str], None]:
 def resumable(again: str) -> Iterator[None]:
     """Around work that can be gone on with by the command `again`: whatever stops it, that is said."""
     from number_match.engine import WorkersDied
+    from number_match.files import in_words
 
     try:
         yield
     except (WorkersDied, OSError) as error:
-        typer.echo(f"stopped: {error}\nwhat is finished is kept; go on with: {again}", err=True)
+        why = in_words(error) if isinstance(error, OSError) else error
+        typer.echo(f"stopped: {why}\nwhat is finished is kept; go on with: {again}", err=True)
         raise typer.Exit(1) from None
     except (KeyboardInterrupt, SystemExit):
         typer.echo(f"\ninterrupted; what is finished is kept; go on with: {again}", err=True)

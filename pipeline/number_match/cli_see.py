@@ -37,7 +37,7 @@ def report(folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folde
 
 def _write(path: Path, text: str) -> None:
     from number_match.errors import UserError
-    from number_match.models import write_text
+    from number_match.files import write_text
 
     try:
         write_text(path, text)

@@ -1,5 +1,6 @@
 """Packs in other forms: a pack file comes in, a file for the game or a table of Stages goes out."""
 
+import io
 import json
 import os
 from collections.abc import Iterator
@@ -7,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from number_match.errors import UserError
+from number_match.files import place_of, write_bytes, write_text
 from number_match.formats import ExportFormat
-from number_match.models import MAX_BYTES, Pack, client_pack, pack_text, place_of, read_pack, write_text
+from number_match.models import MAX_BYTES, Pack, client_pack, pack_text, read_pack
 
 SUFFIXES = {
     ExportFormat.client: ".client.json",
@@ -82,11 +84,7 @@ def _write_parquet(target: Path, pack: Pack) -> None:
     types: dict[str, Any] = dict.fromkeys(whole, pl.Int64) | dict.fromkeys(("score", "target"), pl.Float64)
     types |= {"players": pl.List(players), "solution": pl.List(pl.String)}
     records = list(rows(pack))
-    target = place_of(target)
     schema = {name: types.get(name, pl.String) for name in records[0]}
-    draft = target.with_name(f".{target.name}.{os.getpid()}")
-    try:
-        pl.DataFrame(records, schema=schema).write_parquet(draft)
-        os.replace(draft, target)
-    finally:
-        draft.unlink(missing_ok=True)
+    buffer = io.BytesIO()
+    pl.DataFrame(records, schema=schema).write_parquet(buffer)
+    write_bytes(place_of(target), buffer.getvalue())

@@ -5,7 +5,6 @@ format names ("3" and true are not numbers) and keeps what it does not name: fie
 records, in the hash and in what is written back. Whether the contents are *true* is not asked here: see `verify.py`.
 """
 
-import errno
 import json
 import os
 import re
@@ -14,7 +13,6 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping
 from hashlib import sha256
 from itertools import pairwise
-from pathlib import Path
 from typing import Annotated, Any, Literal, NoReturn, TypeAlias, TypeVar
 
 import rfc8785
@@ -539,29 +537,3 @@ def schema_text(model: type[BaseModel]) -> str:
     """The JSON Schema (draft 2020-12) of a format, as it is printed and kept in the repository."""
     schema = {"$schema": "https://json-schema.org/draft/2020-12/schema", **model.model_json_schema()}
     return json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
-
-
-def place_of(path: Path) -> Path:
-    """Where a file is to be written: what a link leads to.
-
-    Raises:
-        OSError: something that is no file is there, such as a folder or a device.
-    """
-    path = path.resolve() if path.is_symlink() else path
-    if path.exists() and not path.is_file():
-        raise OSError(errno.EINVAL, "there is something else than a file")
-    return path
-
-
-def write_text(path: Path, text: str) -> None:
-    """Write a UTF-8 file whole or not at all: beside its place first, synced, then renamed."""
-    path = place_of(path)
-    draft = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        with open(draft, "w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(draft, path)
-    finally:
-        draft.unlink(missing_ok=True)

@@ -170,7 +170,8 @@ class Run(Maker):
         super().__init__(store, engine, say, bars=bars, dry=dry)
         self.config, self.plan = config, plan
         self.tallies: dict[str, Tally] = {}
-        self.begun = time.time()
+        self.started = time.gmtime()
+        self.begun = time.perf_counter()  # clocks on the wall are set back
         self.outputs: dict[str, str] = {}
         self.facts: dict[str, Any] = {}
         self.order = take_order(config)
@@ -189,8 +190,8 @@ class Run(Maker):
             "stages": {name: tally.record() for name, tally in self.tallies.items()},
             "facts": self.facts,
             "outputs": self.outputs,
-            "started": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(self.begun)),
-            "seconds": round(time.time() - self.begun, 3),
+            "started": time.strftime("%Y-%m-%dT%H:%M:%SZ", self.started),
+            "seconds": round(time.perf_counter() - self.begun, 3),
         }
         self.store.write_text("run.json", json.dumps(content, indent=2, ensure_ascii=False) + "\n")
 

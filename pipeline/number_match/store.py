@@ -14,6 +14,7 @@ whole or not at all.
 from __future__ import annotations
 
 import contextlib
+import errno
 import io
 import json
 import os
@@ -30,9 +31,9 @@ import rfc8785
 from filelock import FileLock, Timeout
 
 from number_match.errors import UserError
+from number_match.files import DRAFT, is_full, write_bytes
 
 FOLDERS = ("candidates", "validation", "scores")
-_DRAFT = ".draft-"
 _RECORD = "number-match"  # the key of our record in a parquet footer
 
 
@@ -83,13 +84,18 @@ class Store:
 
         Raises:
             UserError: they cannot be made or written.
+            OSError: the disk is full.
         """
         try:
             for name in folders:
                 (self.folder / name).mkdir(parents=True, exist_ok=True)
             if not os.access(self.folder, os.W_OK):
-                raise PermissionError(13, "Permission denied")
+                frozen = os.statvfs(self.folder).f_flag & os.ST_RDONLY
+                code = errno.EROFS if frozen else errno.EACCES
+                raise OSError(code, os.strerror(code))
         except OSError as error:
+            if is_full(error):
+                raise
             raise UserError(f"run.out: the output folder {self.folder} cannot be written: {error.strerror}") from None
 
     @contextlib.contextmanager
@@ -100,6 +106,7 @@ class Store:
 
         Raises:
             UserError: another run has the folder; the message names its process.
+            OSError: the disk is full.
         """
         owner = self.folder / ".owner"
         lock = FileLock(self.folder / ".lock", thread_local=False)
@@ -111,15 +118,23 @@ class Store:
                 f"{self.folder} is in use by {who}; wait for that run to end, or choose another folder with -o"
             ) from None
         except OSError as error:
+            if is_full(error):
+                raise
             raise UserError(f"run.out: {self.folder} cannot be locked: {error.strerror}") from None
         try:
-            owner.write_text(f"process {os.getpid()} on {socket.gethostname()}")
-            for draft in self.folder.glob(f"**/{_DRAFT}*"):
-                draft.unlink(missing_ok=True)
+            self._clear()
+            write_bytes(owner, f"process {os.getpid()} on {socket.gethostname()}".encode())
             yield
         finally:
-            owner.unlink(missing_ok=True)
+            with contextlib.suppress(OSError):
+                self._clear()
+                owner.unlink(missing_ok=True)
             lock.release()
+
+    def _clear(self) -> None:
+        """Remove what was left half-written, by a killed run or by workers that were told to stop."""
+        for draft in self.folder.glob(f"**/{DRAFT}*"):
+            draft.unlink(missing_ok=True)
 
     # -- shards
 
@@ -159,7 +174,7 @@ class Store:
         record = {"request": _plain(request.what), "rows": table.height, "sha256": rows_hash(table)}
         buffer = io.BytesIO()
         table.write_parquet(buffer, metadata={_RECORD: json.dumps(record)})
-        _write_bytes(self.folder / request.name, buffer.getvalue())
+        write_bytes(self.folder / request.name, buffer.getvalue())
 
     def read(self, request: Request, schema: pl.Schema) -> pl.DataFrame:
         """The rows of a shard.
@@ -212,7 +227,7 @@ class Store:
 
     def write_bytes(self, name: str, data: bytes) -> None:
         """Write a file whole or not at all."""
-        _write_bytes(self.folder / name, data)
+        write_bytes(self.folder / name, data)
 
     def write_table(self, name: str, table: pl.DataFrame) -> None:
         """Write a parquet file whole or not at all."""
@@ -277,21 +292,3 @@ def _short(value: Any) -> str:
 def _plain(value: Any) -> Any:
     """A JSON value as it comes back from a file."""
     return json.loads(json.dumps(value))
-
-
-def _write_bytes(path: Path, data: bytes) -> None:
-    draft = path.with_name(f"{_DRAFT}{os.getpid()}-{path.name}")
-    try:
-        with open(draft, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(draft, path)
-    finally:
-        with contextlib.suppress(OSError):
-            draft.unlink(missing_ok=True)
-    folder = os.open(path.parent, os.O_RDONLY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)

@@ -6,18 +6,24 @@ only sorts, filters and shows the text of a mark. Titles, names and whatever els
 and are escaped as such.
 """
 
+from hashlib import sha256
 from pathlib import Path
 
 # altair and polars are imported when a report is drawn, so that asking whether there is one costs nothing
 
 
 def is_current(folder: Path) -> bool:
-    """Whether report.html is there and no older than what it shows."""
+    """Whether report.html shows the run and the pack that are there."""
     try:
-        made = (folder / "report.html").stat().st_mtime_ns
-        return all(made >= (folder / name).stat().st_mtime_ns for name in ("pack.json", "run.json"))
+        return (folder / "report.html").read_bytes().endswith(_stamp(folder).encode())
     except OSError:
         return False
+
+
+def _stamp(folder: Path) -> str:
+    """The page's last line, which says what it was made from. Ages of files do not tell: clocks are set back."""
+    digest = sha256(b"".join((folder / name).read_bytes() for name in ("run.json", "pack.json")))
+    return f"<!-- made from run.json and pack.json, sha256 {digest.hexdigest()} -->\n"
 
 
 def write_report(folder: Path) -> Path:
@@ -27,17 +33,17 @@ def write_report(folder: Path) -> Path:
         UserError: it is no folder of a finished run, or a file of it is damaged.
         OSError: the folder cannot be written.
     """
-    from number_match.models import write_text
+    from number_match.files import write_bytes
     from number_match.report.charts import NARROW, WIDE, picture, png
     from number_match.report.folder import read_run
     from number_match.report.page import page
     from number_match.report.pictures import pictures
 
-    run = read_run(folder)
+    run, stamp = read_run(folder), _stamp(folder)
     drawn = []
     for name, title, text, chart in pictures(run):
-        (folder / "reports" / f"{name}.png").write_bytes(png(chart(WIDE)))
+        write_bytes(folder / "reports" / f"{name}.png", png(chart(WIDE)))
         drawn.append(picture(name, title, text, chart(WIDE), chart(NARROW)))
     path = folder / "report.html"
-    write_text(path, page(run, drawn))
+    write_bytes(path, f"{page(run, drawn).rstrip()}\n{stamp}".encode())
     return path
