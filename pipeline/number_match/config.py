@@ -13,20 +13,20 @@ import glob
 import json
 import re
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
-from difflib import get_close_matches
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from itertools import pairwise
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Any, Literal, Self, TypeAlias
 
 import rfc8785
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
-from pydantic_core import ErrorDetails, PydanticCustomError
 
-from number_match.errors import UserError
+from number_match.complaints import MOST, Complaint, Problem, complaints, matching, refuse
+from number_match.errors import UserError, reason
 from number_match.players import Player, default_panel
 from number_match.rules import Board, NotationError, Ruleset, RulesetError
+from number_match.words import counted, shortened
 
 MAX_INTEGER = 2**53 - 1  # what JSON readers keep exactly
 
@@ -36,7 +36,7 @@ def _widen(value: object) -> object:
     return (value, value) if isinstance(value, int) and not isinstance(value, bool) else value
 
 
-Name: TypeAlias = Annotated[str, Field(pattern=r"^[A-Za-z0-9-]{1,64}$")]
+Name: TypeAlias = Annotated[str, matching(r"^[A-Za-z0-9-]{1,64}$", "1 to 64 letters, digits and hyphens")]
 _Allowance: TypeAlias = Annotated[int, Field(ge=0, le=20)]
 _Size: TypeAlias = Annotated[int, Field(ge=1, le=1000)]
 Adds: TypeAlias = Annotated[
@@ -47,24 +47,35 @@ Cells: TypeAlias = Annotated[
     tuple[_Size, _Size], BeforeValidator(_widen, json_schema_input_type=_Size | tuple[_Size, _Size])
 ]
 Points: TypeAlias = Annotated[float, Field(ge=0, le=100)]
-StageId: TypeAlias = Annotated[str, Field(pattern=r"^[A-Za-z0-9-]{1,56}-S[0-9]{2,4}$")]
+StageId: TypeAlias = Annotated[
+    str, matching(r"^[A-Za-z0-9-]{1,56}-S[0-9]{2,4}$", "the id of a Stage, such as L003-S05")
+]
+PuzzleId: TypeAlias = Annotated[str, matching(r"^p-[0-9a-f]{20}$", "the id of a puzzle, p- and 20 hex digits")]
 
 
-def wrong(key: str, value: object, expected: str) -> PydanticCustomError:
-    """An error found by a check of our own, at a key below the model that checks."""
-    text = {"key": key, "value": value, "expected": expected}
-    return PydanticCustomError("expected", "{expected}", text)
-
-
-def _ordered(key: str, pair: tuple[float, float]) -> None:
+def _ordered(key: str, pair: tuple[float, float]) -> Iterator[Problem]:
     if pair[0] > pair[1]:
-        raise wrong(key, list(pair), "expected [low, high] with low at most high")
+        yield Problem(key, list(pair), "expected [low, high] with low at most high")
+
+
+def _some(names: Iterable[str]) -> str:
+    """Names for a message, each once."""
+    return shortened(", ".join(dict.fromkeys(names)), 200)
 
 
 class Section(BaseModel):
-    """What all parts of a config have in common: unknown keys refused, values frozen."""
+    """What all parts of a config have in common: unknown keys refused, values frozen, and checks of their own."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        refuse(self._problems())
+        return self
+
+    def _problems(self) -> Iterator[Problem]:
+        """What contradicts itself, of values that are each as they should be."""
+        yield from ()
 
 
 # ---------------------------------------------------------------------------------------------------- what is made
@@ -84,14 +95,13 @@ class RulesConfig(Section):
     ruleset: str = "veyra-1"
     adds: Adds = (1, 5)
 
-    @model_validator(mode="after")
-    def _check(self) -> RulesConfig:
-        _ordered("adds", self.adds)
+    def _problems(self) -> Iterator[Problem]:
+        yield from _ordered("adds", self.adds)
         try:
             Ruleset.parse(self.ruleset)
         except RulesetError as error:
-            raise wrong("ruleset", self.ruleset, str(error)) from None
-        return self
+            why = str(error).removeprefix(f"ruleset {self.ruleset!r}: ")
+            yield Problem("ruleset", self.ruleset, f"expected a ruleset: {shortened(why, 200)}")
 
     @property
     def parsed(self) -> Ruleset:
@@ -118,28 +128,30 @@ class Family(Section):
     share: Annotated[int, Field(ge=1, le=1_000_000)] = 1
     file: Annotated[str, Field(min_length=1)] | None = None
 
-    @model_validator(mode="after")
-    def _check(self) -> Family:
+    def _problems(self) -> Iterator[Problem]:
         if self.file is not None:
             for key in ("cells", "digits", "parity", "equal_pairs", "share"):
                 if key in self.model_fields_set and getattr(self, key) != type(self).model_fields[key].default:
-                    raise wrong(key, getattr(self, key), "expected nothing beside file, which gives the boards")
-            return self
+                    yield Problem(
+                        key, getattr(self, key), "expected nothing beside file, which gives the boards", ("file",)
+                    )
+            return
+        if not any(self.digits):
+            yield Problem("digits", list(self.digits), "expected at least one weight above 0")
         if self.cells is None:
-            raise wrong(
+            yield Problem(
                 "cells", None, "expected a number of cells, a range [low, high], or file = a text file of boards"
             )
-        _ordered("cells", self.cells)
-        if not any(self.digits):
-            raise wrong("digits", list(self.digits), "expected at least one weight above 0")
-        if not self.sizes:
-            raise wrong(
+        elif self.cells[0] > self.cells[1]:
+            yield from _ordered("cells", self.cells)
+        elif not self.sizes:
+            yield Problem(
                 "cells",
                 list(self.cells),
                 'expected an even number in the range: with parity = "even" every '
                 "class has an even number of cells, so no board of this family exists",
+                ("parity",),
             )
-        return self
 
     @property
     def sizes(self) -> tuple[int, ...]:
@@ -154,13 +166,11 @@ class GenerateConfig(Section):
     candidates: Annotated[int, Field(ge=0, le=100_000_000)] = 1000
     families: Annotated[tuple[Family, ...], Field(min_length=1)]
 
-    @model_validator(mode="after")
-    def _check(self) -> GenerateConfig:
+    def _problems(self) -> Iterator[Problem]:
         names = [family.name for family in self.families]
         for position, name in enumerate(names):
             if name in names[:position] or name == PINNED:
-                raise wrong(f"families.{position}.name", name, "expected a name that no other family has")
-        return self
+                yield Problem(f"families.{position}.name", name, "expected a name that no other family has")
 
     def family(self, name: str) -> Family | None:
         return next((family for family in self.families if family.name == name), None)
@@ -187,11 +197,9 @@ class Sampling(Section):
     most: Annotated[int, Field(ge=1, le=10_000_000)] | None = None
     half_width: Annotated[float, Field(gt=0, le=50)] = 2.5
 
-    @model_validator(mode="after")
-    def _check(self) -> Sampling:
+    def _problems(self) -> Iterator[Problem]:
         if self.cap < self.playouts:
-            raise wrong("most", self.most, f"expected at least playouts = {self.playouts}")
-        return self
+            yield Problem("most", self.most, f"expected at least playouts = {self.playouts}", ("playouts",))
 
     @property
     def cap(self) -> int:
@@ -217,14 +225,12 @@ class Calibration(Section):
     kind: Literal["logistic", "isotonic"] = "logistic"
     points: Annotated[tuple[tuple[Points, Points], ...], Field(min_length=2)]
 
-    @model_validator(mode="after")
-    def _check(self) -> Calibration:
+    def _problems(self) -> Iterator[Problem]:
         scores, values = zip(*self.points, strict=True)
         if (scores[0], scores[-1]) != (0, 100) or any(a >= b for a, b in pairwise(scores)):
-            raise wrong("points", list(scores), "expected blended scores that rise from 0 to 100")
+            yield Problem("points", list(scores), "expected blended scores that rise from 0 to 100")
         if any(a > b for a, b in pairwise(values)):
-            raise wrong("points", list(values), "expected scores of people that never fall")
-        return self
+            yield Problem("points", list(values), "expected scores of people that never fall")
 
 
 def _nothing_required(schema: dict[str, Any]) -> None:
@@ -274,26 +280,25 @@ class ScoreConfig(Section):
         }
         return given | streams | {"panel": panel, "players": players}
 
-    @model_validator(mode="after")
-    def _check(self) -> ScoreConfig:
-        known = ", ".join(self.players)
+    def _problems(self) -> Iterator[Problem]:
+        known, named = _some((*default_panel(), *self.players)), _some(self.panel)
         for position, name in enumerate(self.panel):
             if name not in self.players:
-                raise wrong(f"panel.{position}", name, f"expected a player ({known})")
+                yield Problem(f"panel.{position}", name, f"expected a player ({known}) or one of [score.players]")
             if name in self.panel[:position]:
-                raise wrong(f"panel.{position}", name, "expected each player once")
+                yield Problem(f"panel.{position}", name, "expected each player once")
         for name in self.players:
             if name not in self.panel:
-                raise wrong("panel", list(self.panel), f"expected {name!r} in it, which [score.players] describes")
-        if self.reference not in self.players:
-            raise wrong("reference", self.reference, f"expected a player of the panel ({known})")
-        for name in self.weights:
-            if name not in self.players:
-                raise wrong(f"weights.{name}", self.weights[name], f"expected a player of the panel ({known})")
+                expected = f"expected {name!r} in it, which [score.players] describes"
+                yield Problem("panel", list(self.panel), expected, (f"players.{name}",))
+        if self.reference not in self.panel:
+            yield Problem("reference", self.reference, f"expected a player of the panel ({named})", ("panel",))
+        for name, weight in self.weights.items():
+            if name not in self.panel:
+                yield Problem(f"weights.{name}", weight, f"expected a player of the panel ({named})", ("panel",))
         starts = [band.start for band in self.bands]
         if starts[0] != 0 or any(a >= b for a, b in pairwise(starts)):
-            raise wrong("bands", starts, "expected the first band from 0 and each next one from a higher score")
-        return self
+            yield Problem("bands", starts, "expected the first band from 0 and each next one from a higher score")
 
     @property
     def blend(self) -> dict[str, int]:
@@ -326,9 +331,9 @@ class Curve(Section):
 
     linear: straight from `start` to `end`. sawtooth: the same rise, but within each `period` of Stages it climbs
     steeper and then falls back by `depth` points for relief. plateau: up in steps of `period` Stages. list:
-    `values`, one a Stage. points: straight lines between `points`. A kind reads its own keys and lets the others
-    rest, so that kinds can be tried out. `unit = "pass"` gives the targets as pass rates, so that 80 means a score
-    of 20.
+    `values`, one a Stage. points: straight lines between `points`, level before the first and after the last, so that
+    a single point is a level line. A kind reads its own keys and lets the others rest, so that kinds can be tried out.
+    `unit = "pass"` gives the targets as pass rates, so that 80 means a score of 20.
     """
 
     kind: Literal["linear", "sawtooth", "plateau", "list", "points"] = "linear"
@@ -340,17 +345,15 @@ class Curve(Section):
     values: tuple[Points, ...] = ()
     points: tuple[CurvePoint, ...] = ()
 
-    @model_validator(mode="after")
-    def _check(self) -> Curve:
+    def _problems(self) -> Iterator[Problem]:
         if self.kind == "list" and not self.values:
-            raise wrong("values", [], 'expected one target a Stage beside kind = "list"')
+            yield Problem("values", [], 'expected one target a Stage beside kind = "list"')
         if self.kind == "points":
             stages = [point.stage for point in self.points]
             if not stages or any(a >= b for a, b in pairwise(stages)):
-                raise wrong(
+                yield Problem(
                     "points", stages, "expected at least one point, and each at a later Stage than the one before"
                 )
-        return self
 
 
 class NearDuplicates(Section):
@@ -411,7 +414,7 @@ class AssembleConfig(Section):
     level: tuple[LevelConfig, ...] = ()
     topup: TopUp = TopUp()
     pin: dict[StageId, str] = Field(default_factory=dict)
-    ban: tuple[Annotated[str, Field(pattern=r"^p-[0-9a-f]{20}$")], ...] = ()
+    ban: tuple[PuzzleId, ...] = ()
     exclude: tuple[Annotated[str, Field(min_length=1)], ...] = ()
     append: Annotated[str, Field(min_length=1)] | None = None
     keep: Annotated[str, Field(min_length=1)] | None = None
@@ -444,82 +447,101 @@ class Config(Section):
 
     model_config = ConfigDict(serialize_by_alias=True)
 
-    @model_validator(mode="after")
-    def _check(self) -> Config:
-        self._check_decimals()
-        rules, assemble = self.rules, self.assemble
+    def _problems(self) -> Iterator[Problem]:
+        yield from self._decimals()
+        assemble = self.assemble
+        size = ("assemble.levels", "assemble.stages")
         wanted = assemble.levels * assemble.stages
         if not any(family.file for family in self.generate.families):
             most = self.generate.candidates + assemble.topup.budget
             if most + len(assemble.pin) < wanted and assemble.keep is None:
-                raise wrong(
+                yield Problem(
                     "generate.candidates",
                     self.generate.candidates,
                     f"expected enough for assemble.levels × assemble.stages = {wanted} Stages",
+                    size,
                 )
-        self._check_allowance("assemble", assemble.adds, assemble.constraints.slack)
-        names = [family.name for family in self.generate.families]
-        self._check_families("assemble.families", assemble.families, names)
+        yield from self._allowances()
+        yield from self._families("assemble.families", assemble.families)
         if assemble.append and assemble.keep:
-            raise wrong("assemble.append", assemble.append, "expected either append or keep, not both")
-        if assemble.constraints.floor_player not in (None, *self.score.players):
-            raise wrong(
+            expected = "expected either assemble.append or assemble.keep, not both"
+            yield Problem("assemble.append", assemble.append, expected, ("assemble.keep",))
+        if assemble.constraints.floor_player not in (None, *self.score.panel):
+            yield Problem(
                 "assemble.constraints.floor_player",
                 assemble.constraints.floor_player,
-                f"expected a player of score.panel ({', '.join(self.score.panel)})",
+                f"expected a player of score.panel ({_some(self.score.panel)})",
+                ("score.panel",),
             )
-        self._check_curve("assemble.curve", assemble.curve, wanted)
+        yield from self._curve("assemble.curve", assemble.curve, wanted, size)
         seen: set[int] = set()
         for position, level in enumerate(assemble.level):
             key = f"assemble.level.{position}"
             if level.level > assemble.levels or level.level in seen:
-                raise wrong(
-                    f"{key}.level", level.level, f"expected each once, from 1 to assemble.levels = {assemble.levels}"
-                )
+                expected = f"expected each once, from 1 to assemble.levels = {assemble.levels}"
+                yield Problem(f"{key}.level", level.level, expected, ("assemble.levels",))
             seen.add(level.level)
-            slack = assemble.constraints.slack if level.slack is None else level.slack
-            self._check_allowance(key, level.adds or assemble.adds, slack)
-            self._check_families(f"{key}.families", level.families, names)
+            yield from self._families(f"{key}.families", level.families)
             if level.curve is not None:
-                self._check_curve(f"{key}.curve", level.curve, assemble.stages)
+                yield from self._curve(f"{key}.curve", level.curve, assemble.stages, ("assemble.stages",))
         for stage, text in assemble.pin.items():
-            key = f"assemble.pin.{stage}"
-            if re.fullmatch(r"p-[0-9a-f]{20}", text):
-                if text in assemble.ban:
-                    raise wrong(key, text, "expected a puzzle that assemble.ban does not name")
-                continue
-            try:
-                board = Board.parse(text, rules.parsed)
-            except NotationError as error:
-                raise wrong(key, text, f"expected a board or a puzzle id: {error}") from None
-            if not board.active or board.adds:
-                raise wrong(key, text, "expected a board with a digit on it and without +N, or a puzzle id")
-        return self
+            yield from self._pin(f"assemble.pin.{stage}", text)
 
-    def _check_decimals(self) -> None:
+    def _decimals(self) -> Iterator[Problem]:
         """Packs hold at most four decimals, and whatever decides a pack can stand in one."""
         for path, leaf in _leaves(self.resolved()):
             if isinstance(leaf, float) and round(leaf, 4) != leaf:
-                raise wrong(".".join(path), leaf, "expected a number with at most four decimals")
+                yield Problem(".".join(path), leaf, "expected a number with at most four decimals")
 
-    def _check_allowance(self, key: str, adds: tuple[int, int] | None, slack: int) -> None:
-        low, high = adds or self.rules.adds
-        _ordered(f"{key}.adds", (low, high))
-        if low < self.rules.adds[0] or high > self.rules.adds[1]:
-            raise wrong(f"{key}.adds", [low, high], f"expected a range within rules.adds = {list(self.rules.adds)}")
-        if high < slack:
-            raise wrong(f"{key}.adds", [low, high], f"expected allowances of at least the slack over min Adds, {slack}")
+    def _allowances(self) -> Iterator[Problem]:
+        """The ranges of Adds and the slack, of the whole pack and of each Level."""
+        assemble = self.assemble
+        adds = (assemble.adds, "assemble.adds") if assemble.adds else (self.rules.adds, "rules.adds")
+        slack = assemble.constraints.slack, "assemble.constraints.slack"
+        yield from self._allowance(*adds, *slack)
+        for position, level in enumerate(assemble.level):
+            key = f"assemble.level.{position}"
+            own = adds if level.adds is None else (level.adds, f"{key}.adds")
+            yield from self._allowance(*own, *(slack if level.slack is None else (level.slack, f"{key}.slack")))
 
-    def _check_families(self, key: str, chosen: tuple[str, ...] | None, names: list[str]) -> None:
-        for name in chosen or ():
+    def _allowance(self, adds: tuple[int, int], key: str, slack: int, slack_key: str) -> Iterator[Problem]:
+        least, most = self.rules.adds
+        yield from _ordered(key, adds)
+        if adds[0] < least or adds[1] > most:
+            yield Problem(key, list(adds), f"expected a range within rules.adds = {[least, most]}", ("rules.adds",))
+        if slack > adds[1]:
+            expected = f"expected at most {adds[1]}, the largest allowance of {key} = {list(adds)}"
+            yield Problem(slack_key, slack, expected, (key,))
+
+    def _families(self, key: str, chosen: tuple[str, ...] | None) -> Iterator[Problem]:
+        names = [family.name for family in self.generate.families]
+        for position, name in enumerate(chosen or ()):
             if name not in names:
-                raise wrong(key, list(chosen or ()), f"expected names of generate.families ({', '.join(names)})")
+                expected = f"expected a name of generate.families ({_some(names)})"
+                yield Problem(f"{key}.{position}", name, expected, ("generate.families",))
 
-    def _check_curve(self, key: str, curve: Curve, stages: int) -> None:
+    def _curve(self, key: str, curve: Curve, stages: int, size: tuple[str, ...]) -> Iterator[Problem]:
+        """A curve that covers so many Stages; `size` are the keys that say how many."""
         if curve.kind == "list" and len(curve.values) != stages:
-            raise wrong(f"{key}.values", f"{len(curve.values)} values", f"expected one for each of the {stages} Stages")
+            found = counted(len(curve.values), "value")
+            yield Problem(f"{key}.values", found, f"expected one for each of the {counted(stages, 'Stage')}", size)
         if curve.kind == "points" and curve.points[-1].stage > stages:
-            raise wrong(f"{key}.points", curve.points[-1].stage, f"expected Stages from 1 to {stages}")
+            expected = f"expected Stages from 1 to {stages}"
+            yield Problem(f"{key}.points", [point.stage for point in curve.points], expected, size)
+
+    def _pin(self, key: str, text: str) -> Iterator[Problem]:
+        if re.fullmatch(r"p-[0-9a-f]{20}", text):
+            if text in self.assemble.ban:
+                yield Problem(key, text, "expected a puzzle that assemble.ban does not name", ("assemble.ban",))
+            return
+        try:
+            board = Board.parse(text, self.rules.parsed)
+        except NotationError as error:
+            expected = f"expected a board or a puzzle id: {shortened(str(error), 200)}"
+            yield Problem(key, text, expected, ("rules.ruleset",))
+            return
+        if not board.active or board.adds:
+            yield Problem(key, text, "expected a board with a digit on it and without +N, or a puzzle id")
 
     def resolved(self) -> dict[str, Any]:
         """Every key with its value, as JSON holds it."""
@@ -557,13 +579,15 @@ def read_file(path: Path, key: str) -> bytes:
     """
     try:
         return path.read_bytes()
-    except OSError as error:
-        raise UserError(f"{key}: {path} cannot be read: {error.strerror}") from None
+    except (OSError, ValueError) as error:  # ValueError: a name with a null character
+        raise UserError(f"{key}: {path}: cannot be read: {reason(error)}") from None
 
 
 # ---------------------------------------------------------------------------------------------------------- loading
 
 _PATH_KEYS = re.compile(r"generate\.families\.\d+\.file|assemble\.(append|keep|exclude\.\d+)")
+
+KeyPath: TypeAlias = tuple[str, ...]
 
 
 def load(files: Sequence[Path], settings: Sequence[str] = (), run: Mapping[str, Any] | None = None) -> Config:
@@ -573,37 +597,47 @@ def load(files: Sequence[Path], settings: Sequence[str] = (), run: Mapping[str, 
     say of `[run]`.
 
     Raises:
-        UserError: what is wrong, where, and what was expected.
+        UserError: everything that is wrong, a line each: where, and what was expected.
     """
     values: dict[str, Any] = {}
-    sources: dict[tuple[str, ...], str] = {}
+    sources: dict[KeyPath, str] = {}
+    as_text: dict[KeyPath, str] = {}
+    refused: list[str] = []
     for file in files:
-        given = _read(file)
+        try:
+            given = _read(file)
+        except UserError as error:
+            refused.append(str(error))
+            continue
         for path, leaf in _leaves(given):
             if isinstance(leaf, str) and _PATH_KEYS.fullmatch(".".join(path)):
                 _put(given, list(path), str((file.parent / leaf).absolute()))
         _lay_over(values, given)
-        for path, _ in _leaves(given):
-            sources[path] = str(file)
-    as_text: dict[tuple[str, ...], str] = {}
+        sources |= {path: str(file) for path, _ in _leaves(given)}
     for setting in settings:
+        argument = f"--set {shortened(setting, 80)}"
         key, equals, text = setting.partition("=")
         path = tuple(key.strip().split("."))
-        if not equals or not all(path):
-            raise UserError(f"--set {setting}: expected KEY=VALUE, such as assemble.stages=12")
-        _set(values, path, _toml_value(text), setting)
-        sources[path], as_text[path] = f"--set {setting}", text
+        try:
+            if not equals or not all(path):
+                raise UserError(f"{argument}: expected KEY=VALUE, such as assemble.stages=12")
+            value = _toml_value(text)
+            _set(values, path, value, argument)
+        except UserError as error:
+            refused.append(str(error))
+            continue
+        sources |= {(*path, *inner): argument for inner, _ in _leaves(value)}
+        as_text[path] = text
+    if refused:
+        raise UserError("\n".join(refused))
     for key, value in (run or {}).items():
-        _set(values, ("run", key), value, f"run.{key}={value}")
+        _set(values, ("run", key), value, f"--{key}")
         sources["run", key] = f"--{key}"
     return _checked(values, sources, as_text, files)
 
 
 def _checked(
-    values: dict[str, Any],
-    sources: Mapping[tuple[str, ...], str],
-    as_text: dict[tuple[str, ...], str],
-    files: Sequence[Path],
+    values: dict[str, Any], sources: Mapping[KeyPath, str], as_text: dict[KeyPath, str], files: Sequence[Path]
 ) -> Config:
     try:
         return Config.model_validate(with_tuples(values))
@@ -613,10 +647,12 @@ def _checked(
             if detail["type"] == "string_type" and path in as_text:  # `--set pack.title=12` means the text
                 _set(values, path, as_text.pop(path), "")
                 return _checked(values, sources, as_text, files)
-        details = error.errors()
-        places = [detail["loc"] for detail in details]
-        inner = [d for d in details if not any(place[: len(d["loc"])] == d["loc"] != place for place in places)]
-        raise UserError("\n".join(_complaint(detail, sources, files) for detail in inner)) from None
+        standing = {path for path, _ in _leaves(values)}  # what a later file or setting replaced is no source
+        sources = {path: source for path, source in sources.items() if path in standing}
+        everywhere = " and ".join(map(str, files)) or "config"
+        found = complaints(error, Config)
+        lines = [f"{_blamed(complaint, sources) or everywhere}: {complaint.text}" for complaint in found]
+        raise UserError("\n".join([*lines, *([f"{everywhere}: and more"] if len(found) == MOST else [])])) from None
 
 
 def with_tuples(values: Any) -> Any:
@@ -626,96 +662,65 @@ def with_tuples(values: Any) -> Any:
     return tuple(map(with_tuples, values)) if isinstance(values, list) else values
 
 
-def _complaint(detail: ErrorDetails, sources: Mapping[tuple[str, ...], str], files: Sequence[Path]) -> str:
-    """One line: file, key, value, what was expected."""
-    path = tuple(map(str, detail["loc"]))
-    context = detail.get("ctx", {})
-    value: object = detail["input"]
-    if detail["type"] == "expected":
-        path, value = (*path, *context["key"].split(".")), context["value"]
-    near = max(sources, key=lambda known: _common(known, path), default=())
-    source = sources.get(near) if _common(near, path) else None
-    where = f"{source or ' '.join(map(str, files)) or 'config'}: "
-    key = re.sub(r"\.(\d+)", r"[\1]", ".".join(path))
-    message = detail["msg"].removeprefix("Value error, ")
-    if detail["type"] == "extra_forbidden":
-        known = _known_keys(path[:-1])
-        close = get_close_matches(path[-1], known, 1)
-        hint = f"did you mean {close[0]}?" if close else f"known here: {', '.join(known)}"
-        return f"{where}{key}: unknown key ({hint})"
-    if detail["type"] == "missing":
-        return f"{where}{key}: missing; expected {_a_kind_of(path)}"
-    shown = json.dumps(value, ensure_ascii=False, default=str)
-    shown = shown if len(shown) <= 80 else shown[:77] + "..."
-    message = message.replace("Input should be", "expected").replace("should match", "expected to match")
-    return f"{where}{key} is {shown}: {message}"
+def _blamed(complaint: Complaint, sources: Mapping[KeyPath, str]) -> str:
+    """Where the value at fault was given: the arguments that had a part in it, or else the files."""
+    paths = [tuple(map(str, path)) for path in (complaint.path, *complaint.also)]
+    given = [source for path in paths for source in _given(path, sources)]
+    arguments = [source for source in given if source.startswith("--")]
+    if not given:  # a key that nobody gave: the files that gave something beside it
+        given = [source for path in paths for source in _beside(path, sources)]
+    return " and ".join(dict.fromkeys(arguments or given))
 
 
-def _a_kind_of(path: tuple[str, ...]) -> str:
-    return "a section or list of sections" if path[-1] in ("generate", "families") else "a value"
+def _given(path: KeyPath, sources: Mapping[KeyPath, str]) -> list[str]:
+    """Where a key was given, or what is in it, or what it is in."""
+    return [source for known, source in sources.items() if known[: len(path)] == path[: len(known)]]
 
 
-def _known_keys(path: tuple[str, ...]) -> list[str]:
-    """The keys that a section has."""
-    model: Any = Config
-    for part in path:
-        if isinstance(model, type) and issubclass(model, BaseModel) and not part.isdigit():
-            field = next((f for name, f in model.model_fields.items() if part in (name, f.alias)), None)
-            model = field.annotation if field else None
-        model = _model_in(model)
-    if not (isinstance(model, type) and issubclass(model, BaseModel)):
-        return []
-    return [field.alias or name for name, field in model.model_fields.items()]
-
-
-def _model_in(annotation: Any) -> Any:
-    """The pydantic model inside `Model | None`, `tuple[Model, ...]` or `dict[str, Model]`."""
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        return annotation
-    return next((found for arg in getattr(annotation, "__args__", ()) if (found := _model_in(arg)) is not None), None)
-
-
-def _common(a: tuple[str, ...], b: tuple[str, ...]) -> int:
-    """How many leading parts two paths share."""
-    count = 0
-    for x, y in zip(a, b, strict=False):
-        if x != y:
-            break
-        count += 1
-    return count
+def _beside(path: KeyPath, sources: Mapping[KeyPath, str]) -> list[str]:
+    for length in range(len(path) - 1, 0, -1):
+        found = [source for known, source in sources.items() if known[:length] == path[:length]]
+        if found:
+            return [source for source in found if not source.startswith("--")] or found
+    return []
 
 
 def _read(file: Path) -> dict[str, Any]:
     """The tables of one file, TOML or the `config` of a run.json."""
     try:
-        text = file.read_bytes().decode()
+        text = file.read_bytes().decode("utf-8-sig")
     except OSError as error:
-        raise UserError(f"{file}: cannot be read: {error.strerror}") from None
+        raise UserError(f"{file}: cannot be read: {reason(error)}") from None
     except UnicodeDecodeError as error:
         raise UserError(f"{file}: expected text in UTF-8, byte {error.start} is not") from None
     if file.suffix == ".json":
-        try:
-            record = json.loads(text)
-        except ValueError as error:
-            raise UserError(f"{file}: expected the run.json of a run: {error}") from None
-        except RecursionError:
-            raise UserError(f"{file}: expected the run.json of a run: nested too deeply") from None
-        if not isinstance(record, dict) or not isinstance(record.get("config"), dict):
-            raise UserError(f"{file}: expected the run.json of a run, with its config in it")
-        return dict(record["config"])
+        return _recorded(text, file)
     try:
         return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except ValueError as error:  # tomllib's own, or a number of thousands of digits
         raise UserError(f"{file}: expected TOML: {error}") from None
     except RecursionError:
         raise UserError(f"{file}: expected TOML: nested too deeply") from None
+
+
+def _recorded(text: str, file: Path) -> dict[str, Any]:
+    """The config in a run.json."""
+    try:
+        record = json.loads(text)
+    except ValueError as error:
+        raise UserError(f"{file}: expected the run.json of a run: {error}") from None
+    except RecursionError:
+        raise UserError(f"{file}: expected the run.json of a run: nested too deeply") from None
+    if not isinstance(record, dict) or not isinstance(record.get("config"), dict):
+        raise UserError(f"{file}: expected the run.json of a run, with its config in it")
+    return dict(record["config"])
 
 
 def _toml_value(text: str) -> Any:
     """A value as TOML writes it; what is not TOML is text, so that quotes can be left out."""
     try:
         table = tomllib.loads(f"value = {text}")
-    except tomllib.TOMLDecodeError:
+    except (ValueError, RecursionError):
         return text
     return table["value"] if list(table) == ["value"] else text
 
@@ -751,17 +756,20 @@ def _put(values: Any, path: Sequence[str], value: Any) -> None:
         values[last] = value
 
 
-def _set(values: Any, path: tuple[str, ...], value: Any, setting: str) -> None:
+def _set(values: Any, path: tuple[str, ...], value: Any, argument: str) -> None:
     """Set a value at a path, making tables on the way; a number picks an element of a list."""
     for position, part in enumerate(path):
         if isinstance(values, list):
-            if not part.isdigit() or int(part) >= len(values):
-                at = ".".join(path[:position])
+            if not (part.isascii() and part.isdigit()) or int(part) >= len(values):
+                at, last = ".".join(path[:position]), len(values) - 1
+                expected = (
+                    f"expected a number from 0 to {last}" if last > 0 else "expected 0" if values else "it has none"
+                )
                 raise UserError(
-                    f"--set {setting}: {at} is a list of {len(values)}; expected a number below that, not {part!r}"
+                    f"{argument}: {at} is a list of {counted(len(values), 'item')}; {expected}, not {part!r}"
                 )
         elif not isinstance(values, dict):
-            raise UserError(f"--set {setting}: {'.'.join(path[:position])} is a value, not a section")
+            raise UserError(f"{argument}: {'.'.join(path[:position])} is a value, not a section")
         if position == len(path) - 1:
             _put(values, [part], value)
         else:

@@ -22,13 +22,14 @@ from pydantic import (
     ConfigDict,
     Field,
     JsonValue,
-    StringConstraints,
     ValidationError,
     model_validator,
 )
 
-from number_match.errors import UserError
+from number_match.complaints import MOST, complaints, matching
+from number_match.errors import UserError, reason
 from number_match.rules import MAX_ADDS, MAX_WIDTH, Ruleset
+from number_match.words import shown
 
 FORMAT = "number-match-pack"
 FORMAT_VERSION = 1
@@ -49,7 +50,7 @@ SAFE_INTEGER = 2**53 - 1
 
 def _four_decimals(number: float) -> float:
     if round(number, 4) != number:
-        raise ValueError("a number with at most four decimals was expected")
+        raise ValueError("expected a number with at most four decimals")
     return number
 
 
@@ -58,15 +59,22 @@ Positive: TypeAlias = Annotated[int, Field(ge=1, le=SAFE_INTEGER)]
 Adds: TypeAlias = Annotated[int, Field(ge=0, le=MAX_ADDS)]
 Points: TypeAlias = Annotated[float, Field(ge=0, le=100, allow_inf_nan=False), AfterValidator(_four_decimals)]
 """A difficulty, from 0 (everybody clears it) to 100 (nobody does)."""
-Id: TypeAlias = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9-]{1,64}$")]
-Key: TypeAlias = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{1,64}$")]
-PuzzleId: TypeAlias = Annotated[str, StringConstraints(pattern=r"^p-[0-9a-f]{20}$")]
-Hash: TypeAlias = Annotated[str, StringConstraints(pattern=r"^sha256:[0-9a-f]{64}$")]
-Title: TypeAlias = Annotated[str, StringConstraints(max_length=500)]
-BoardText: TypeAlias = Annotated[str, StringConstraints(pattern=r"^[1-9./]+$", max_length=MAX_BOARD_TEXT)]
-Action: TypeAlias = Annotated[str, StringConstraints(pattern=r"^(\+|(0|[1-9][0-9]{0,8})-[1-9][0-9]{0,8})$")]
+Id: TypeAlias = Annotated[str, matching(r"^[A-Za-z0-9-]{1,64}$", "1 to 64 letters, digits and hyphens")]
+Key: TypeAlias = Annotated[str, matching(r"^[A-Za-z0-9_-]{1,64}$", "1 to 64 letters, digits, hyphens and underscores")]
+PuzzleId: TypeAlias = Annotated[str, matching(r"^p-[0-9a-f]{20}$", "the id of a puzzle, p- and 20 hex digits")]
+Hash: TypeAlias = Annotated[str, matching(r"^sha256:[0-9a-f]{64}$", "sha256: and 64 hex digits")]
+Title: TypeAlias = Annotated[str, Field(max_length=500)]
+BoardText: TypeAlias = Annotated[
+    str,
+    matching(r"^[1-9./]+$", f"a board of at most {MAX_BOARD_TEXT} characters, rows of digits and dots joined by /"),
+    Field(max_length=MAX_BOARD_TEXT),
+]
+Action: TypeAlias = Annotated[
+    str, matching(r"^(\+|(0|[1-9][0-9]{0,8})-[1-9][0-9]{0,8})$", "an action, such as 3-12, or + for an Add")
+]
 Seed: TypeAlias = (
-    Annotated[int, Field(ge=0, le=SAFE_INTEGER)] | Annotated[str, StringConstraints(pattern=r"^0x[0-9a-f]{1,16}$")]
+    Annotated[int, Field(ge=0, le=SAFE_INTEGER)]
+    | Annotated[str, matching(r"^0x[0-9a-f]{1,16}$", "0x and up to 16 hex digits")]
 )
 """A 64-bit number; in hex when it is larger than JSON carries safely."""
 
@@ -213,7 +221,7 @@ class Calibration(Record):
     def _check(self) -> "Calibration":
         scores = [score for score, _ in self.points]
         if (scores[0], scores[-1]) != (0, 100) or any(a >= b for a, b in pairwise(scores)):
-            raise ValueError("blended scores that rise from 0 to 100 were expected")
+            raise ValueError("expected blended scores that rise from 0 to 100")
         return self
 
 
@@ -388,10 +396,10 @@ def parse_pack(data: bytes, name: str) -> Pack | ClientPack:
     """A pack from the bytes of a file; `name` is for messages. Raises PackError."""
     document = parse_document(data, name)
     if document.get("format") != FORMAT:
-        raise PackError(f'{name}: format is {_shown(document.get("format"))}, expected "{FORMAT}"')
+        raise PackError(f'{name}: format is {shown(document.get("format"))}, expected "{FORMAT}"')
     version = document.get("format_version")
     if type(version) is not int or version < 1:
-        raise PackError(f"{name}: format_version is {_shown(version)}, expected a whole number from 1 on")
+        raise PackError(f"{name}: format_version is {shown(version)}, expected a whole number from 1 on")
     if version > FORMAT_VERSION:
         raise PackError(
             f"{name}: format_version is {version}, and this program reads versions up to {FORMAT_VERSION}; "
@@ -401,7 +409,7 @@ def parse_pack(data: bytes, name: str) -> Pack | ClientPack:
     try:
         return kind.model_validate_json(data)
     except ValidationError as error:
-        raise PackError("\n".join(_complaints(error, name))) from None
+        raise PackError("\n".join(_complaints(error, name, kind))) from None
 
 
 def read_bytes(path: str | os.PathLike[str], *, max_bytes: int = MAX_BYTES) -> bytes:
@@ -412,8 +420,7 @@ def read_bytes(path: str | os.PathLike[str], *, max_bytes: int = MAX_BYTES) -> b
             size = state.st_size if stat.S_ISREG(state.st_mode) else 0
             data = file.read(max_bytes + 1) if size <= max_bytes else b""
     except (OSError, ValueError) as error:  # ValueError: a path with a null character
-        reason = error.strerror if isinstance(error, OSError) else error
-        raise PackError(f"{path}: cannot be read: {reason}") from None
+        raise PackError(f"{path}: cannot be read: {reason(error)}") from None
     if max(size, len(data)) > max_bytes:
         raise PackError(f"{path}: larger than {max_bytes} bytes, which is the limit")
     return data
@@ -460,10 +467,10 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(found) < len(pairs):
         seen: set[str] = set()
         twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
-        raise _NotAllowed(f"the key {_shown(twice)} stands twice in one object")
+        raise _NotAllowed(f"the key {shown(twice)} stands twice in one object")
     for key in found:
         if not _KEY.fullmatch(key):
-            raise _NotAllowed(f"the key {_shown(key)} is not 1 to 64 letters, digits, hyphens and underscores")
+            raise _NotAllowed(f"the key {shown(key)} is not 1 to 64 letters, digits, hyphens and underscores")
     return found
 
 
@@ -503,31 +510,12 @@ def _inside(value: object) -> Iterator[object]:
         yield from value
 
 
-MAX_COMPLAINTS = 20
-
-
-def _complaints(error: ValidationError, name: str) -> Iterator[str]:
+def _complaints(error: ValidationError, name: str, kind: type[Record]) -> Iterator[str]:
     """A line for each thing that is not of the format: where, what was found, what was expected."""
-    details = [
-        detail
-        for detail in error.errors(include_url=False)
-        # a list none of whose items was right also counts as empty: the items say enough
-        if not (detail["type"] == "too_short" and len(detail["input"]) >= detail["ctx"]["min_length"])
-    ]
-    for detail in details[:MAX_COMPLAINTS]:
-        if detail["type"] == "json_invalid":  # half of a surrogate pair, which Python's own reader lets pass
-            yield f"{name}: not JSON: {detail['ctx']['error']}"
-            continue
-        place = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in detail["loc"]).lstrip(".")
-        found = "" if detail["type"] == "missing" else f" (found {_shown(detail['input'])})"
-        yield f"{name}: {place}: {detail['msg']}{found}"
-    if len(details) > MAX_COMPLAINTS:
-        yield f"{name}: and {len(details) - MAX_COMPLAINTS} more"
-
-
-def _shown(value: object) -> str:
-    text = json.dumps(value, default=repr)
-    return text if len(text) <= 60 else text[:57] + "..."
+    found = complaints(error, kind)
+    yield from (f"{name}: {complaint.text}" for complaint in found)
+    if len(found) == MOST < error.error_count():
+        yield f"{name}: and {error.error_count() - MOST} more"
 
 
 # ------------------------------------------------------------------------------------------------------------- schema

@@ -98,6 +98,7 @@ def _panel(case: Case, pack: Pack) -> tuple[dict[str, "Player"], list[Finding]]:
     """The players of the pack, and a finding for each that this program cannot play."""
     from pydantic import ValidationError
 
+    from number_match.complaints import complaints
     from number_match.players import Player
 
     panel, findings = {}, []
@@ -105,8 +106,7 @@ def _panel(case: Case, pack: Pack) -> tuple[dict[str, "Player"], list[Finding]]:
         try:
             panel[name] = Player.model_validate(parameters)
         except ValidationError as error:
-            first = error.errors()[0]
-            what = f"{name}.{'.'.join(map(str, first['loc']))}: {first['msg']}"
+            what = f"{name}.{complaints(error, Player)[0].text}"
             findings.append(case.place.finding("panel", what, "a player that this program can play"))
     return panel, findings
 

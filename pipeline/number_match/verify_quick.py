@@ -259,14 +259,14 @@ def _slots(case: Case, pack: Pack) -> Iterator[Finding]:
     from pydantic import ValidationError
 
     from number_match.assemble import slots
+    from number_match.complaints import complaints
     from number_match.config import AssembleConfig, with_tuples
 
     known = {key: value for key, value in block.items() if key in AssembleConfig.model_fields}
     try:
         settings = AssembleConfig.model_validate(with_tuples(known))
     except ValidationError as error:
-        first = error.errors()[0]
-        what = f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
+        what = complaints(error, AssembleConfig)[0].text
         yield case.place.finding("assembly", what, "an assembly block that this version reads")
         return
     before, fixed = block.get("levels_before", 0), "changes" in block
