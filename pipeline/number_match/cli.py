@@ -15,7 +15,7 @@ from typing import Annotated
 
 import typer
 
-from number_match import __version__, cli_board, cli_calibrate, cli_pack, cli_run, cli_see
+from number_match import __version__, cli_board, cli_calibrate, cli_pack, cli_run, cli_see, cli_survey
 from number_match.errors import UserError
 
 app = typer.Typer(
@@ -42,7 +42,7 @@ def root(
     """Make level packs for Number Match, look at boards, and check packs that were shipped."""
 
 
-for part in (cli_run, cli_board, cli_pack, cli_see, cli_calibrate):
+for part in (cli_run, cli_board, cli_pack, cli_see, cli_calibrate, cli_survey):
     app.add_typer(part.app)
 
 

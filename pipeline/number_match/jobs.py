@@ -68,6 +68,12 @@ def work(job: Job) -> Receipt:
     return Receipt(table.height, counts, time.perf_counter() - wall, time.process_time() - cpu)
 
 
+def kept(title: str, jobs: Sequence[Job], missing: Sequence[Job]) -> str:
+    """How many shards are there, and how many are to be made."""
+    text = f"{title}: {len(jobs) - len(missing)} shards kept"
+    return text + (f", {len(missing)} to make ({sum(job.boards for job in missing)} boards)" if missing else "")
+
+
 class Maker:
     """Makes the shards of one run folder on an engine.
 

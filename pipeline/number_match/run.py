@@ -28,7 +28,7 @@ from number_match import __version__
 from number_match.config import Config
 from number_match.difficulty import THOUSAND
 from number_match.engine import Engine, open_engine
-from number_match.jobs import Job, Maker, Receipt, Say
+from number_match.jobs import Job, Maker, Receipt, Say, kept
 from number_match.order import take_order
 from number_match.plan import (
     BEHAVIOURS,
@@ -448,11 +448,8 @@ def _follows(job: Job) -> bool:
 
 
 def _summary(title: str, jobs: Sequence[Job], missing: Sequence[Job], reasons: Mapping[str, int]) -> str:
-    text = f"{title}: {len(jobs) - len(missing)} shards kept"
-    stale = sum(reasons.values())
-    if missing:
-        text += f", {len(missing)} to make ({sum(job.boards for job in missing)} boards)"
-    if stale:
+    text = kept(title, jobs, missing)
+    if stale := sum(reasons.values()):
         text += f": {stale} stale, {len(missing) - stale} missing"
     return text + "".join(f"\n    {reason} ({count})" for reason, count in list(reasons.items())[:5])
 

@@ -92,8 +92,10 @@ def _together(histograms: Iterable[Histogram]) -> Histogram:
     return tuple(sorted(total.items()))
 
 
-def wilson(passed: int, playouts: int) -> tuple[float, float]:
+def wilson(passed: float, playouts: float) -> tuple[float, float]:
     """Wilson's 95% interval of a rate (Wilson 1927, doi:10.1080/01621459.1927.10502953), at least 0 and at most 1.
+
+    Effective counts need not be whole.
 
     Raises:
         ValueError: not 0 <= passed <= playouts.

@@ -217,10 +217,10 @@ def pass_rates(stages: pl.DataFrame) -> pl.DataFrame:
 
 
 def players(rates: pl.DataFrame, width: int) -> Chart:
-    """Pass rate by allowance, a line for every player, a panel for every Level."""
+    """Pass rate by allowance, a line for every player, a panel for every Level; columns low and high give intervals."""
     names = rates["player"].unique(maintain_order=True).to_list()
-    levels = rates["level"].n_unique()
-    columns = min(levels, 5 if width > 600 else 2)
+    levels = rates["level"].unique(maintain_order=True).to_list()
+    columns = min(len(levels), 5 if width > 600 else 2)
     hues = [_LINES[n % len(_LINES)][0] for n in range(len(names))]
     dashes = [_LINES[n % len(_LINES)][1] for n in range(len(names))]
     per_row = 0 if width > 600 else 3
@@ -233,9 +233,10 @@ def players(rates: pl.DataFrame, width: int) -> Chart:
     dashed = alt.StrokeDash("player:N", scale=alt.Scale(domain=names, range=dashes), legend=legend)
     lines = base.mark_line(strokeWidth=2).encode(strokeDash=dashed)
     dots = base.mark_point(filled=True, size=36, aria=True).encode(description="say:N")
+    bars = [base.mark_rule().encode(y=alt.Y("low:Q"), y2="high:Q")] if "low" in rates.columns else []
     each = (width - 60) / columns - (26 if width > 600 else 22)
-    layered = alt.layer(lines, dots, data=_data(rates)).properties(width=each, height=120)
-    return layered.facet(facet=alt.Facet("level:N", title=None, sort=None), columns=columns, spacing=18)
+    layered = alt.layer(lines, *bars, dots, data=_data(rates)).properties(width=each, height=120)
+    return layered.facet(facet=alt.Facet("level:N", title=None, sort=levels), columns=columns, spacing=18)
 
 
 # ------------------------------------------------------------------------------------------------- funnel, rejections

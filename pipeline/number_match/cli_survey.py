@@ -1,0 +1,88 @@
+"""The command that surveys random boards. Thin: it calls one plain function and prints what it returns."""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from number_match.cli_board import JsonOption, RulesetOption
+from number_match.cli_run import Quiet, Scheduler, resumable, sayer
+from number_match.errors import UserError
+
+app = typer.Typer()
+
+
+class EngineName(StrEnum):
+    """Where the work is done."""
+
+    inline = "inline"
+    local = "local"
+    dask = "dask"
+
+
+SIZES = (18, 27, 35, 36, 45)
+
+Sizes = Annotated[
+    list[int] | None,
+    typer.Option(
+        "--size", min=1, max=256, help="Cells of a board; give it again for each size.", show_default=f"{SIZES}"[1:-1]
+    ),
+]
+Boards = Annotated[int, typer.Option(min=1, max=10**8, help="Boards of each size.")]
+MaxAdds = Annotated[int, typer.Option(min=0, max=20, help="The largest allowance; all from 0 to this are told.")]
+Playouts = Annotated[int, typer.Option(min=0, max=10**6, help="Of every player on every board; 0: no players.")]
+Seed = Annotated[int, typer.Option(min=0, max=2**53 - 1, help="The seed of all choices.")]
+Out = Annotated[Path, typer.Option("--out", "-o", help="The survey's folder.")]
+Budget = Annotated[int, typer.Option(min=1, help="The nodes after which a board is undecided.")]
+Workers = Annotated[
+    int | None, typer.Option(min=1, max=4096, help="Processes; default: one a core.", show_default=False)
+]
+Where = Annotated[EngineName, typer.Option("--engine", help="Where the work is done.")]
+
+
+@app.command(rich_help_panel="Boards")
+def survey(
+    sizes: Sizes = None,
+    boards: Boards = 20_000,
+    max_adds: MaxAdds = 3,
+    playouts: Playouts = 20,
+    seed: Seed = 1,
+    out: Out = Path("output/survey"),
+    ruleset: RulesetOption = "veyra-1",
+    node_budget: Budget = 10**6,
+    workers: Workers = None,
+    engine: Where = EngineName.local,
+    scheduler: Scheduler = None,
+    as_json: JsonOption = False,
+    quiet: Quiet = False,
+) -> None:
+    """Of random boards, tell how many can be cleared, with how few Adds, and how the panel fares.
+
+    Run again to go on, with more boards or sizes, too.
+    """
+    import sys
+
+    from number_match.boards import parse_ruleset
+    from number_match.config import RunConfig
+    from number_match.survey import Survey, heading, run_survey, tables
+
+    if (engine is EngineName.dask) != (scheduler is not None):
+        raise UserError("--engine dask and --scheduler ADDRESS (tcp://host:8786) go together; give both or neither")
+    asked = Survey(
+        tuple(sorted(set(sizes or SIZES))),
+        boards,
+        max_adds,
+        playouts,
+        seed,
+        parse_ruleset(ruleset),
+        node_budget=node_budget,
+    )
+    run = RunConfig(engine=engine.value, workers=workers, scheduler=scheduler)
+    folder = out.absolute()
+    with resumable(f"{asked.command} -o {out}"):
+        figures = run_survey(asked, folder, run, say=sayer(quiet), bars=not quiet and sys.stderr.isatty())
+    if as_json:
+        typer.echo(figures.write_ndjson(), nl=False)
+        return
+    typer.echo("\n\n".join([heading(asked), *(table.plain() for table in tables(asked, figures))]))
