@@ -1,4 +1,4 @@
-"""What is wrong with a config or a pack is said in plain words, whatever is wrong: no library's phrase shows through."""
+"""Whatever is wrong with a config or a pack is said in plain words: no library's phrase shows through."""
 
 import json
 from collections.abc import Iterator
@@ -53,7 +53,7 @@ CONFIG: dict[str, Any] = {
     },
     "run": {"out": "x", "workers": 1, "engine": "local", "scheduler": "tcp://x", "shard_size": 5},
 }
-WRONG = [
+WRONG: list[Any] = [
     None,
     True,
     "",
