@@ -138,7 +138,7 @@ def test_titles_that_are_not_ascii_break_files_and_terminals(tmp_path: Path) -> 
     path = tmp_path / "x.pack.json"
     document = changed(load(), lambda d: d.update(title=title))
     pack = models.parse_pack(write(document, path).read_bytes(), "x")
-    files.write_text(path, models.pack_text(pack))
+    files.save(path, models.pack_text(pack).encode())
     assert models.read_pack(path).title == title
     assert verify(path).findings == ()
     environment = os.environ | {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}

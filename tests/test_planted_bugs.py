@@ -115,10 +115,12 @@ def solution_is_believed(patch: Patch) -> None:
 
 
 def titles_in_latin(patch: Patch) -> None:
-    def write(path: Path, text: str) -> None:
-        path.write_text(text, "latin-1", "replace")
+    real = models.pack_text
 
-    patch.setattr(files, "write_text", write)
+    def text(pack: models.Pack) -> str:
+        return real(pack).encode("latin-1", "replace").decode("latin-1")
+
+    patch.setattr(models, "pack_text", text)
 
 
 def third_time_unlucky(patch: Patch) -> None:

@@ -5,8 +5,6 @@ from typing import Annotated
 
 import typer
 
-from number_match.errors import UserError
-
 app = typer.Typer()
 
 PackFile = Annotated[str, typer.Argument(metavar="PACK", help="The pack that people played.")]
@@ -24,14 +22,11 @@ def calibrate(pack: PackFile, telemetry: TelemetryFile, segment: Segment = None,
     """Fit the panel's pass rates to those of people; prints a config fragment, and the errors on stderr."""
     from number_match.calibrate import calibrate as fit
     from number_match.calibrate import summary
-    from number_match.files import write_text
+    from number_match.files import save
 
     found, text = fit(pack, telemetry, segment)
     if out is None:
         typer.echo(text, nl=False)
     else:
-        try:
-            write_text(out, text)
-        except OSError as error:
-            raise UserError(f"{out}: cannot be written: {error.strerror}") from None
+        save(out, text.encode())
     typer.echo(summary(found), err=True)

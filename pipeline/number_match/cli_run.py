@@ -74,6 +74,7 @@ def _run(
 ) -> None:
     import sys
 
+    from number_match.beside import notes
     from number_match.config import load
     from number_match.report import is_current, write_report
     from number_match.run import CannotFill, folder_of, run
@@ -82,11 +83,15 @@ def _run(
     config = load(files, settings, {key: value for key, value in flags.items() if value is not None})
 
     say = sayer(quiet)
+    folder = folder_of(config)
     try:
         with resumable(_command_line(until, files, out, settings)):
             run(config, until=until, dry_run=dry_run, say=say, bars=not quiet and sys.stderr.isatty())
-            if until in ("run", "assemble") and not dry_run and not is_current(folder_of(config)):
-                say(f"{write_report(folder_of(config))}: the run in charts and boards")
+            if until in ("run", "assemble") and not dry_run:
+                if not is_current(folder):
+                    say(f"{write_report(folder)}: the run in charts and boards")
+                for note in notes(folder):
+                    say(f"note: {note}")
     except CannotFill as problem:
         typer.echo(str(problem), err=True)
         raise typer.Exit(1) from None
@@ -138,6 +143,7 @@ def _command_line(command: str, files: list[Path], out: Path | None, settings: l
 @app.command(rich_help_panel=PANEL)
 def status(folder: Annotated[Path, typer.Argument(metavar="DIR", help="A run folder.")]) -> None:
     """Say of a run folder what is kept, stale or missing, and why."""
+    from number_match.beside import notes
     from number_match.config import load
     from number_match.errors import UserError
     from number_match.run import run
@@ -146,6 +152,8 @@ def status(folder: Annotated[Path, typer.Argument(metavar="DIR", help="A run fol
         raise UserError(f"{folder}: expected a run folder, with a run.json in it")
     config = load([folder / "run.json"], (), {"out": str(folder.absolute())})
     run(config, dry_run=True, say=typer.echo)
+    for note in notes(folder):
+        typer.echo(f"note: {note}")
 
 
 @app.command(rich_help_panel=PANEL)

@@ -11,36 +11,30 @@ Out = Annotated[Path | None, typer.Option("--out", "-o", help="The file to write
 
 
 @app.command(rich_help_panel="Packs")
-def preview(pack: Annotated[Path, typer.Argument(help="A pack, or a client file.")], out: Out = None) -> None:
+def preview(
+    pack: Annotated[Path, typer.Argument(metavar="PACK", help="A pack, or a client file.")], out: Out = None
+) -> None:
     """Write a pack as one playable page, preview.html beside it: play, replay, and see how the panel fared."""
-    from number_match.errors import UserError
+    from number_match.files import save
     from number_match.models import read_any
     from number_match.preview import page
 
     target = out or pack.with_name("preview.html")
-    if target.exists() and pack.exists() and target.samefile(pack):
-        raise UserError(f"{target}: this is the pack itself; another file was expected")
-    _write(target, page(read_any(pack)))
+    save(target, page(read_any(pack)).encode(), pack)
+    typer.echo(target)
 
 
 @app.command(rich_help_panel="Packs")
 def report(folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder of a finished run.")]) -> None:
     """Write a run as one page of charts and boards, report.html in its folder; its charts as PNG into reports/."""
+    from number_match.beside import notes
     from number_match.errors import UserError
+    from number_match.files import in_words
     from number_match.report import write_report
 
+    for note in notes(folder):
+        typer.echo(f"note: {note}", err=True)
     try:
         typer.echo(write_report(folder))
     except OSError as error:
-        raise UserError(f"{folder}: the report cannot be written: {error.strerror}") from None
-
-
-def _write(path: Path, text: str) -> None:
-    from number_match.errors import UserError
-    from number_match.files import write_text
-
-    try:
-        write_text(path, text)
-    except OSError as error:
-        raise UserError(f"{path} cannot be written: {error.strerror}") from None
-    typer.echo(path)
+        raise UserError(f"the report cannot be written: {in_words(error)}") from None

@@ -8,14 +8,17 @@ from typing import Any
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
+from pydantic import ValidationError
 
 from number_match import models
 from number_match.assemble import Pool, Slot, alternatives, slots
+from number_match.beside import earlier
 from number_match.config import AssembleConfig, with_tuples
 from number_match.difficulty import HARDEST, THOUSAND
 from number_match.errors import UserError
 from number_match.simulate import wilson
 from number_match.store import Store
+from number_match.words import counted, interval, printable
 
 _NEAREST = 5
 
@@ -26,44 +29,49 @@ def explain(path: Path, stage_id: str) -> str:
     The alternatives and the history come from the run folder that the pack lies in, when it is one.
 
     Raises:
-        UserError: the pack cannot be read, or has no such Stage.
+        UserError: the pack cannot be read, or has no such Stage, or not its puzzle.
     """
     pack = models.read_pack(path)
     stages = {stage.id: (level, stage) for level in pack.levels for stage in level.stages}
     if stage_id not in stages:
         ids = list(stages)
-        raise UserError(f"{path}: there is no Stage {stage_id}; expected one of {ids[0]} … {ids[-1]}")
+        raise UserError(f"{path}: there is no Stage {stage_id!r} in it; expected one of {ids[0]} … {ids[-1]}")
     level, stage = stages[stage_id]
-    puzzle = next(puzzle for puzzle in pack.puzzles if puzzle.id == stage.puzzle)
+    puzzle = next((puzzle for puzzle in pack.puzzles if puzzle.id == stage.puzzle), None)
+    if puzzle is None:
+        raise UserError(f"{path}: {stage.id}: its puzzle {stage.puzzle} is not in the pack")
     difficulty = stage.difficulty
+    min_adds = interval(puzzle.min_adds.lower, puzzle.min_adds.upper)
+    par = interval(puzzle.par.lower, puzzle.par.upper) if puzzle.par else "not known"
     lines = [
-        f"{stage.id} of {path}, Level {level.id} “{level.title}”",
+        f"{stage.id} of {path}, Level {level.id} “{printable(level.title)}”",
         f"  target {difficulty.target:g}, achieved {difficulty.score:g} ({difficulty.band}), "
         f"distance {difficulty.score - difficulty.target:+.3f}; allowance {stage.adds}",
-        f"  puzzle {puzzle.id} {puzzle.board}, family {puzzle.family}, min Adds {_interval(puzzle.min_adds)}, "
-        f"par {_interval(puzzle.par)}",
+        f"  puzzle {puzzle.id} {puzzle.board}, family {puzzle.family}, min Adds {min_adds}, par {par}",
         *_players(stage),
     ]
     store = Store(path.parent)
+    if note := earlier(pack, store.read_record()):
+        lines.insert(0, f"note: {note}; this is about that earlier pack")
     table, report = store.read_report("puzzles"), store.read_report("stages")
     slot = _slot(pack, stage_id)
     if slot:
         lines.append(f"  asked for: {_wishes(slot)}")
-    if table is None or report is None or stage_id not in report["stage"].to_list():
-        return "\n".join([*lines, "  no run folder beside the pack: neither history nor alternatives"])
-    lines += _history(pack, table, report.row(by_predicate=pl.col("stage") == stage_id, named=True))
+    if table is None or report is None:
+        return "\n".join([*lines, "  no tables of a run beside the pack: neither history nor alternatives"])
+    here = report.filter(stage=stage_id, puzzle=stage.puzzle)
+    if here.height != 1:
+        return "\n".join([*lines, "  the tables beside the pack are of another one: neither history nor alternatives"])
+    lines += _history(pack, table, here.row(0, named=True))
     return "\n".join([*lines, *_alternatives(slot, stage, table)]) if slot else "\n".join(lines)
-
-
-def _interval(bounds: models.Interval | None) -> str:
-    if bounds is None:
-        return "not known"
-    return f"{bounds.lower}" if bounds.lower == bounds.upper else f"{bounds.lower} to {bounds.upper}"
 
 
 def _players(stage: models.Stage) -> list[str]:
     lines = []
     for name, counts in stage.difficulty.players.items():
+        if stage.adds >= len(counts.passed) or counts.passed[stage.adds] > counts.playouts:
+            lines.append(f"    {name:<12}counts that cannot be")
+            continue
         passed, playouts = counts.passed[stage.adds], counts.playouts
         low, high = wilson(passed, playouts)
         lines.append(f"    {name:<12}{passed / playouts:7.1%}   (95%: {low:.1%} to {high:.1%})")
@@ -71,17 +79,23 @@ def _players(stage: models.Stage) -> list[str]:
 
 
 def _slot(pack: models.Pack, stage_id: str) -> Slot | None:
-    """The slot that the pack's assembly block describes; None for a Stage of an earlier pack."""
+    """The slot that the pack's assembly block describes; None for a Stage of an earlier pack, or of a block that says
+    nothing of slots."""
     block = models.document_of(pack.assembly)
     fields = {key: value for key, value in block.items() if key in AssembleConfig.model_fields}
-    config = AssembleConfig.model_validate(with_tuples(fields))
-    adds = config.adds or (0, 0)
-    return next((slot for slot in slots(config, adds, block.get("levels_before", 0)) if slot.id == stage_id), None)
+    before = block.get("levels_before", 0)
+    try:
+        config = AssembleConfig.model_validate(with_tuples(fields))
+    except ValidationError:
+        return None
+    if "levels" not in block or type(before) is not int:
+        return None
+    return next((slot for slot in slots(config, config.adds or (0, 0), before) if slot.id == stage_id), None)
 
 
 def _wishes(slot: Slot) -> str:
     low, high = slot.adds
-    wishes = [f"{low} to {high} Adds" if low < high else f"{low} Adds"]
+    wishes = [f"{low} to {high} Adds" if low < high else counted(low, "Add")]
     if slot.slack:
         wishes.append(f"{slot.slack} more than min Adds")
     if slot.families:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from number_match.errors import UserError
-from number_match.files import place_of, write_bytes, write_text
+from number_match.files import save
 from number_match.formats import ExportFormat
 from number_match.models import MAX_BYTES, Pack, client_pack, pack_text, read_pack
 
@@ -30,22 +30,25 @@ def export(
     pack = read_pack(path, max_bytes=max_bytes)
     source = Path(path)
     target = out or source.with_name(source.name.removesuffix(".json") + SUFFIXES[form])
-    if target.exists() and target.samefile(source):
-        raise UserError(f"{target}: this is the pack itself; another file was expected")
-    try:
-        if form is ExportFormat.client:
-            write_text(target, pack_text(client_pack(pack)))
-        elif form is ExportFormat.ndjson:
-            write_text(target, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows(pack)))
-        else:
-            _write_parquet(target, pack)
-    except OSError as error:
-        raise UserError(f"{target}: cannot be written: {error.strerror or error}") from None
+    save(target, contents(pack, form), source)
     return target
 
 
+def contents(pack: Pack, form: ExportFormat) -> bytes:
+    """A pack in another form; raises UserError as `rows` does."""
+    if form is ExportFormat.client:
+        return pack_text(client_pack(pack)).encode()
+    if form is ExportFormat.ndjson:
+        return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows(pack)).encode()
+    return _parquet(pack)
+
+
 def rows(pack: Pack) -> Iterator[dict[str, Any]]:
-    """A flat record for every Stage, in order, with what is known about its puzzle."""
+    """A flat record for every Stage, in order, with what is known about its puzzle.
+
+    Raises:
+        UserError: a puzzle is not in the pack.
+    """
     puzzles = {puzzle.id: puzzle for puzzle in pack.puzzles}
     for level in pack.levels:
         for stage in level.stages:
@@ -76,7 +79,8 @@ def rows(pack: Pack) -> Iterator[dict[str, Any]]:
             }
 
 
-def _write_parquet(target: Path, pack: Pack) -> None:
+def _parquet(pack: Pack) -> bytes:
+    """The rows as a table, with the pack's content_hash in the file's metadata."""
     import polars as pl
 
     players = pl.Struct({"player": pl.String, "passed": pl.List(pl.Int64), "playouts": pl.Int64})
@@ -86,5 +90,5 @@ def _write_parquet(target: Path, pack: Pack) -> None:
     records = list(rows(pack))
     schema = {name: types.get(name, pl.String) for name in records[0]}
     buffer = io.BytesIO()
-    pl.DataFrame(records, schema=schema).write_parquet(buffer)
-    write_bytes(place_of(target), buffer.getvalue())
+    pl.DataFrame(records, schema=schema).write_parquet(buffer, metadata={"content_hash": pack.content_hash})
+    return buffer.getvalue()

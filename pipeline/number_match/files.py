@@ -8,6 +8,8 @@ import os
 from pathlib import Path
 from secrets import token_hex
 
+from number_match.errors import UserError, reason
+
 DRAFT = ".draft-"
 """How the names of files begin that are still being written; what a killed process leaves of them is rubbish."""
 
@@ -34,16 +36,21 @@ def write_bytes(path: Path, data: bytes) -> None:
         raise OSError(error.errno, error.strerror, str(path)) from None
 
 
-def write_text(path: Path, text: str) -> None:
-    """Write a UTF-8 file that a user named, whole or not at all; where there is a link, what it leads to.
+def save(path: Path, data: bytes, source: Path | None = None) -> None:
+    """Write a file that a user named, whole or not at all; where there is a link, what it leads to.
 
     Raises:
-        OSError: it cannot be written, or is no file.
+        UserError: it cannot be written, is no file, or is the file `source` that the data were made from.
     """
-    write_bytes(place_of(path), text.encode())
+    try:
+        if source is not None and path.exists() and source.exists() and path.samefile(source):
+            raise UserError(f"{path}: this is the pack itself; expected another file")
+        write_bytes(_place_of(path), data)
+    except OSError as error:
+        raise UserError(f"{path}: cannot be written: {_what(error)}") from None
 
 
-def place_of(path: Path) -> Path:
+def _place_of(path: Path) -> Path:
     """Where a file is to be written: what a link leads to.
 
     Raises:
@@ -62,13 +69,15 @@ def is_full(error: OSError) -> bool:
 
 def in_words(error: OSError) -> str:
     """The file, what is wrong, and what to do about it where that is known."""
-    what = error.strerror or str(error)
-    where = f"{error.filename}: " if error.filename else ""
+    return f"{error.filename}: {_what(error)}" if error.filename else _what(error)
+
+
+def _what(error: OSError) -> str:
     if is_full(error):
-        return f"{where}{what}; make room on that disk"
+        return f"{error.strerror}; make room on that disk"
     if error.errno == errno.EFBIG:
-        return f"{where}{what}; raise the limit on the size of files (ulimit -f)"
-    return where + what
+        return f"{error.strerror}; raise the limit on the size of files (ulimit -f)"
+    return reason(error)
 
 
 def _sync(folder: Path) -> None:

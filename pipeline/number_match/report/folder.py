@@ -9,6 +9,7 @@ from typing import Any
 
 import polars as pl
 
+from number_match.beside import earlier
 from number_match.errors import UserError
 from number_match.models import Pack, read_pack
 from number_match.store import Store
@@ -35,10 +36,15 @@ COUNTS: dict[str, Any] = {"player": pl.String, "playouts": pl.Int64, "passed": p
 
 @dataclass(frozen=True)
 class RunFolder:
-    """The pack, run.json, and the four tables of reports/."""
+    """The pack, run.json, and the four tables of reports/.
+
+    `earlier` says so when the pack is not of the config of the last run, which then has no part in anything here:
+    `record` is empty.
+    """
 
     pack: Pack
     record: Mapping[str, Any]
+    earlier: str
     puzzles: pl.DataFrame
     stages: pl.DataFrame
     levels: pl.DataFrame
@@ -58,17 +64,31 @@ def read_run(folder: Path) -> RunFolder:
     """The contents of a run folder.
 
     Raises:
-        UserError: it is not one, the run has not finished, or a file of it is damaged.
+        UserError: it is not one, the run has not finished, or a file of it is damaged or of another pack.
     """
     store = Store(folder)
     record = store.read_record()
     if record is None:
-        raise UserError(f"{folder}: expected a run folder, with a run.json in it")
+        raise UserError(_no_record(folder / "run.json", folder))
     if not (folder / "pack.json").is_file():
         raise UserError(f"{folder}: no pack.json yet; `number-match run -c {folder / 'run.json'}` goes on to make it")
     tables = {name: _table(store, name, schema, columns.split()) for name, (schema, columns) in COLUMNS.items()}
     tables["stages"] = _with_counts(tables["stages"], store.path("reports/stages.parquet"))
-    return RunFolder(read_pack(folder / "pack.json"), record, **tables)
+    pack = read_pack(folder / "pack.json")
+    standing = [(stage.id, stage.puzzle, stage.adds) for level in pack.levels for stage in level.stages]
+    if tables["stages"].select("stage", "puzzle", "adds").rows() != standing:
+        raise UserError(
+            f"{folder}: pack.json and reports/stages.parquet are of different packs; run again to make both anew"
+        )
+    note = earlier(pack, record)
+    return RunFolder(pack, {} if note else record, note, **tables)
+
+
+def _no_record(path: Path, folder: Path) -> str:
+    """Why there is nothing to be had from run.json, and what to do."""
+    if path.exists():
+        return f"{path}: damaged, it holds no JSON object; `number-match run -c CONFIG -o {folder}` writes it anew"
+    return f"{folder}: expected a run folder, with a run.json in it"
 
 
 def _table(store: Store, name: str, schema: Mapping[str, Any], columns: Sequence[str]) -> pl.DataFrame:

@@ -36,9 +36,10 @@ def page(run: RunFolder, pictures: Iterable[Picture]) -> str:
         bands=run.stages["band"].unique(maintain_order=True).to_list(),
         families=sorted(run.stages["family"].unique()),
         rejections=_rejections(run.rejections),
+        earlier=run.earlier,
         record=run.record,
         times=_times(run.record.get("stages")),
-        config=json.dumps(run.record.get("config"), indent=2, ensure_ascii=False),
+        config=json.dumps(run.record["config"], indent=2, ensure_ascii=False) if "config" in run.record else "",
         far=FAR,
     )
 
