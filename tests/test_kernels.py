@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from golden import EVERY_LINK_SETTING, Perft, Position, perft_rows, position_rows, random_board, random_game
 from number_match.kernels import adds, bits, board, search, words
 from number_match.kernels.bits import U
+from number_match.kernels.memory import pointer
 from number_match.perft import count
 from number_match.rules import Board, class_of, legal_actions, named
 
@@ -97,14 +98,16 @@ def test_pairs_play_add_and_undo_on_random_positions_under_every_ruleset() -> No
 
 
 @njit
-def _trace(classes, width, links, removals, like):  # type: ignore[no-untyped-def]
+def _trace(classes, width, links, removals, memory, like):  # type: ignore[no-untyped-def]
     """For each position on the way: the pairs as squares; two squares are removed each time."""
-    layout = search.make_layout(classes, classes.size, width, links, like)
-    stack = search.new_stack(layout, adds.active_squares(classes, classes.size, like))
+    squares = pointer(classes)
+    layout, behind = search.make_layout(squares, classes.size, width, links, pointer(memory), like)
+    stack, behind = search.new_stack(layout, adds.active_squares(squares, classes.size, like), behind)
     found = []
     for depth in range(removals.shape[0] + 1):
         search.rank(stack, depth, layout, True, U(depth), like)
-        pairs = stack.pool[stack.begin[depth] : stack.begin[depth] + stack.count[depth]]
+        begin = stack.begin[depth]
+        pairs = [stack.pool[i] for i in range(begin, begin + stack.count[depth])]
         found.append([(np.int64(key >> U(16)) & 0xFFFF, np.int64(key) & 0xFFFF) for key in pairs])
         if depth < removals.shape[0]:
             search.play(stack, depth, U(removals[depth, 0]), U(removals[depth, 1]), layout, like)
@@ -112,8 +115,8 @@ def _trace(classes, width, links, removals, like):  # type: ignore[no-untyped-de
 
 
 @njit
-def _trace_in(classes, width, links, removals, size):  # type: ignore[no-untyped-def]
-    return _trace(classes, width, links, removals, words.empty_of(size))  # type: ignore[call-arg]
+def _trace_in(classes, width, links, removals, memory, size):  # type: ignore[no-untyped-def]
+    return _trace(classes, width, links, removals, memory, words.empty_of(size))  # type: ignore[call-arg]
 
 
 def places(active: list[bool], width: int) -> dict[int, int]:
@@ -147,7 +150,8 @@ def test_marks_on_sets_of_squares_follow_the_rules_in_all_three_word_sizes() -> 
                 if not removals:
                     continue
                 classes = np.array([class_of(d) for d in start.cells], np.uint8)
-                found = _trace_in(classes, width, ruleset.link_bits, np.array(removals, np.int64), size)
+                memory = np.empty(adds.room(most, width, 0), np.uint64)
+                found = _trace_in(classes, width, ruleset.link_bits, np.array(removals, np.int64), memory, size)
                 assert [sorted(pairs) for pairs in found] == expected, start
                 seen += len(expected)
     assert seen > 3_000

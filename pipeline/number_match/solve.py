@@ -136,11 +136,13 @@ class _Search:
         """One kernel call: its answer, its counters, its actions."""
         import numpy as np
 
+        from number_match.kernels.adds import room
         from number_match.kernels.words import WORDS
 
         size = next(bits for bits in WORDS if squares <= bits or bits == MAX_SQUARES)
         out, counters = np.empty((adds + 1) * (size // 2 + 2), np.uint64), np.zeros(8, np.int64)
-        answer = door(self.classes, self.board.width, self.links, WORDS[size], *arguments, out, counters)
+        memory = np.empty(room(size, self.board.width, adds), np.uint64)
+        answer = door(self.classes, self.board.width, self.links, WORDS[size], *arguments, memory, out, counters)
         self.nodes += int(counters[1])
         return answer, counters.tolist(), out
 
@@ -170,8 +172,8 @@ class _Search:
 
         from number_match.kernels.adds import lucky_board
 
-        squares = len(self.classes) + self.active // 4
-        arguments = (adds, tries, budget, self._slots(squares, 2), np.uint64(adds))
+        squares = len(self.classes) + self.active // 2
+        arguments = (adds, tries, STOP, budget, self._slots(squares, 2), np.uint64(adds))
         rest, counters, out = self._run(lucky_board, squares, adds, *arguments)
         if rest >= 0:
             self._take(adds, rest, out, counters[0])
@@ -341,6 +343,7 @@ class _Search:
         )
 
 
+STOP = 0
 SMALL = 12
 """Up to so many active cells, all sets that can be reached are gone through at once."""
 

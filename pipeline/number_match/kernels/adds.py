@@ -21,26 +21,34 @@ from __future__ import annotations
 import numpy as np
 
 from number_match.kernels.bits import GOLDEN, ONE, U, door, kernel, mix
+from number_match.kernels.memory import ahead, as_bytes, as_ints, keep, pointer
 from number_match.kernels.search import (
     DEAD,
     FOUND,
     ROW,
+    SLOTS,
     UNDECIDED,
     WALL,
     WRAP,
     active_at,
+    crowded,
     decide,
+    grown,
     holds,
     insert,
+    layout_room,
     make_layout,
     marks_at,
     new_stack,
     play,
     rank,
+    rows_of,
+    stack_room,
     take,
 )
 from number_match.kernels.words import WORDS, empty, empty_of, first, last, load, size, square, without_first
 
+COUNTERS = 8  # words that the counters of an inner search take
 ADD = U(0xFFFFFFFF)  # among pairs `first << 16 | second`, an Add
 TOO_LARGE = -2  # an Add that the word size does not hold
 MOST_CHOICES = 1 << 26  # of cells to leave for an Add: where there are more, `aimed` does not begin
@@ -49,21 +57,21 @@ MOST_CHOICES = 1 << 26  # of cells to leave for an Add: where there are more, `a
 @kernel
 def added(layout, active, classes):
     """Write the classes of the layout that an Add on these active squares makes (0 for holes); returns its squares, or
-    -1 if too many."""
+    -1 if too many for a set."""
     n = 0
     none = empty(active)
-    rows = (layout.n + layout.width - 1) // layout.width
-    for row in range(rows):
+    most = np.int64(size(~none))
+    for row in range(rows_of(layout.n, layout.width)):
         if active & load(layout.row_sets, U(row), active) == none:
             continue
         end = min((row + 1) * layout.width, layout.n)
-        if n + end - row * layout.width > classes.size:
+        if n + end - row * layout.width > most:
             return -1
         for s in range(row * layout.width, end):
             classes[n] = layout.classes[s] if active & square(active, U(s)) != none else 0
             n += 1
     rest = active
-    if n + np.int64(size(active)) > classes.size:
+    if n + np.int64(size(active)) > most:
         return -1
     while rest != none:
         classes[n] = layout.classes[first(rest)]
@@ -134,7 +142,7 @@ def choose(number, members, counts, takes, like):
 
 
 @kernel
-def aimed(layout, start, takes, budget, most, out, counters):
+def aimed(layout, start, takes, budget, most, memory, out, counters):
     """Clear with one Add that is made on `takes[c]` cells of each class c.
 
     Returns FOUND with pairs, ADD, pairs in `out`; DEAD when every choice of cells was refuted, which proves that such
@@ -160,8 +168,8 @@ def aimed(layout, start, takes, budget, most, out, counters):
         step += 2
     batch = 64
     choices, score = np.empty(batch, np.int64), np.empty(batch, np.int64)
-    classes, walled = np.zeros(np.int64(size(~none)), np.uint8), np.zeros(layout.n, np.uint8)
-    tail, inner = np.empty(out.size, np.uint64), np.zeros(8, np.int64)
+    inner = as_ints(memory)
+    memory = ahead(memory, COUNTERS)
     open_choices = np.empty(4096, np.int64)
     number_open = 0
     complete = True
@@ -185,7 +193,7 @@ def aimed(layout, start, takes, budget, most, out, counters):
         nodes += min((tried - before) // 16 + 1, budget - nodes)  # looking at choices is work too
         for i in range(count):
             chosen = choose(choices[i], members, counts, takes, like)
-            verdict = _attempt(layout, start, chosen, min(budget - nodes, 100), most, classes, walled, out, tail, inner)
+            verdict = _attempt(layout, start, chosen, min(budget - nodes, 100), most, memory, out, inner)
             nodes += inner[1]
             if verdict == FOUND:
                 counters[0], counters[1] = inner[0], nodes
@@ -205,9 +213,7 @@ def aimed(layout, start, takes, budget, most, out, counters):
         still, spent = 0, nodes
         for i in range(number_open):
             chosen = choose(open_choices[i], members, counts, takes, like)
-            verdict = _attempt(
-                layout, start, chosen, min(budget - nodes, room), most, classes, walled, out, tail, inner
-            )
+            verdict = _attempt(layout, start, chosen, min(budget - nodes, room), most, memory, out, inner)
             nodes += inner[1]
             if verdict == FOUND:
                 counters[0], counters[1] = inner[0], nodes
@@ -231,28 +237,31 @@ def _common_factor(a, b):
 
 
 @kernel
-def _attempt(layout, start, chosen, budget, most, classes, walled, out, tail, counters):
+def _attempt(layout, start, chosen, budget, most, memory, out, counters):
     """Clear by an Add on exactly these squares: first what the Add leads to, which is small, then everything before
     it."""
+    bits = np.int64(size(~empty(start)))
+    classes, tail = as_bytes(memory), ahead(memory, bits // 8)
+    memory = ahead(tail, bits // 2 + 2)
     n = added(layout, chosen, classes)
     counters[0] = counters[1] = 0
     if n < 0:
         return TOO_LARGE
     if budget <= 0:
         return UNDECIDED
-    after = make_layout(classes, n, layout.width, layout.links, chosen)
-    verdict = decide(after, active_squares(classes, n, chosen), budget, most, tail, counters)
+    after, behind = make_layout(classes, n, layout.width, layout.links, memory, chosen)
+    verdict = decide(after, active_squares(classes, n, chosen), budget, most, behind, tail, counters)
     if verdict != FOUND:
         return verdict
     later, spent = counters[0], counters[1]
     wall = WALL
     for s in range(layout.n):
-        walled[s] = layout.classes[s]
+        classes[s] = layout.classes[s]
         if chosen & square(chosen, U(s)) != empty(chosen):
-            walled[s] = wall
+            classes[s] = wall
             wall += 1
-    before = make_layout(walled, layout.n, layout.width, layout.links, start)
-    verdict = decide(before, start, budget - spent, most, out, counters)
+    before, behind = make_layout(classes, layout.n, layout.width, layout.links, memory, start)
+    verdict = decide(before, start, budget - spent, most, behind, out, counters)
     if verdict == FOUND:
         counters[0] = joined(out, counters[0], tail, later)
     counters[1] += spent
@@ -263,15 +272,16 @@ def _attempt(layout, start, chosen, budget, most, classes, walled, out, tail, co
 
 
 @kernel
-def descend(layout, like, depth, stream, stack, out):
-    """From the position at `depth` take the pair that leaves the shortest reduced word until there is none.
+def descend(layout, like, depth, stop, stream, stack, out):
+    """From the position at `depth` take the pair that leaves the shortest reduced word until there is none, or at most
+    `stop` cells are left.
 
     Chance decides between equals. `out` gets the pairs at their depths. Returns the depth reached.
     """
     by_word = (layout.links & (ROW | WRAP)) == (ROW | WRAP)
     m0, m1, m2, m3 = marks_at(stack, depth, like)
     playable = m0 | m1 | m2 | m3 != empty(like)
-    while playable:
+    while playable and np.int64(size(active_at(stack, depth, like))) > stop:
         stream += GOLDEN
         rank(stack, depth, layout, by_word, mix(stream), like)
         s, t = take(stack, depth)
@@ -282,51 +292,67 @@ def descend(layout, like, depth, stream, stack, out):
 
 
 @kernel
-def lucky(classes, n, width, links, adds, tries, budget, most, like, stream, out, counters):
+def lucky(classes, n, width, links, adds, tries, stop, budget, most, memory, like, stream, out, counters):
     """Try to clear with exactly `adds` Adds, each made when no pair is left: finds, never refutes.
 
     One try in four begins with the first pair, the others a few pairs before the end of the last one. Returns the rest
     (sum of cells at the Adds) or -1; `counters`: number of actions [0], nodes [1].
     """
-    layout = make_layout(classes, n, width, links, like)
+    bits = np.int64(size(~empty(like)))
+    inner, next_classes, tail = as_ints(memory), as_bytes(ahead(memory, COUNTERS)), ahead(memory, COUNTERS + bits // 8)
+    layout, memory = make_layout(classes, n, width, links, ahead(tail, adds * (bits // 2 + 2)), like)
     start = active_squares(classes, n, like)
-    stack = new_stack(layout, start)
-    next_classes = np.empty(np.int64(size(~empty(like))), np.uint8)
-    tail, inner = np.empty(out.size, np.uint64), np.zeros(8, np.int64)
-    nodes, few, depth = 0, np.int64(3), 0
+    stack, memory = new_stack(layout, start, memory)
+    nodes, few, depth, rest = 0, np.int64(3), 0, -1
     for attempt in range(tries):
         if budget - nodes <= np.int64(size(start)) // 2 + 2:
             break
         stream = mix(stream + GOLDEN)
         first_depth = 0 if attempt % 4 == 0 else max(0, depth - 3 - np.int64(stream >> U(61)))
-        depth = descend(layout, like, first_depth, stream, stack, out)
+        depth = descend(layout, like, first_depth, stop, stream, stack, out)
         nodes += depth - first_depth + 1
         active = active_at(stack, depth, like)
         left = np.int64(size(active))
         m = added(layout, active, next_classes)
         if left == 0 or m < 0:
             continue
-        rest = -1
         if adds == 1:
-            after = make_layout(next_classes, m, width, links, like)
+            after, behind = make_layout(next_classes, m, width, links, memory, like)
             room = min(100, budget - nodes)
-            if decide(after, active_squares(next_classes, m, like), room, most, tail, inner) == FOUND:
-                rest = 0
+            if decide(after, active_squares(next_classes, m, like), room, most, behind, tail, inner) == FOUND:
+                rest = left
         else:
-            rest = lucky(next_classes, m, width, links, adds - 1, few, budget - nodes, most, like, stream, tail, inner)
+            later = lucky(
+                next_classes,
+                m,
+                width,
+                links,
+                adds - 1,
+                few,
+                stop,
+                budget - nodes,
+                most,
+                memory,
+                like,
+                stream,
+                tail,
+                inner,
+            )
+            if later >= 0:
+                rest = left + later
         nodes += inner[1]
         if rest >= 0:
-            counters[0], counters[1] = joined(out, depth, tail, inner[0]), nodes
-            return left + rest
-    counters[0], counters[1] = 0, nodes
-    return -1
+            counters[0] = joined(out, depth, tail, inner[0])
+            break
+    counters[1] = nodes
+    return rest
 
 
 # ------------------------------------------------------------------------------------------- least: every Add there is
 
 
 @kernel
-def least(classes, n, width, links, adds, late, bound, floor, budget, each, most, like, out, counters):
+def least(classes, n, width, links, adds, late, bound, floor, budget, each, most, memory, like, out, counters):
     """The least rest (sum of cells at the Adds) with exactly `adds` Adds, adds >= 1, if it is at most `bound`.
 
     Every set of active squares that can be reached is visited once, all orders of pairs and Adds among them, so the
@@ -335,13 +361,13 @@ def least(classes, n, width, links, adds, late, bound, floor, budget, each, most
     left, and the answer is about those alone. Returns the rest, or -1 for none; `out` gets the actions, `counters`
     their number [0] and the nodes [1].
     """
-    layout = make_layout(classes, n, width, links, like)
     none = empty(like)
-    words = np.int64(size(~none) >> U(6))
-    stack = new_stack(layout, active_squares(classes, n, like))
-    seen, stored = np.zeros(1024 * words, np.uint64), 0
-    next_classes = np.zeros(64 * words, np.uint8)
-    tail, inner = np.empty(out.size, np.uint64), np.zeros(8, np.int64)
+    bits = np.int64(size(~none))
+    inner, next_classes, tail = as_ints(memory), as_bytes(ahead(memory, COUNTERS)), ahead(memory, COUNTERS + bits // 8)
+    layout, memory = make_layout(classes, n, width, links, ahead(tail, adds * (bits // 2 + 2)), like)
+    stack, memory = new_stack(layout, active_squares(classes, n, like), memory)
+    seen_sets, slots, stored = np.zeros(SLOTS * bits // 64, np.uint64), SLOTS, 0
+    seen = pointer(seen_sets)
     by_word = (links & (ROW | WRAP)) == (ROW | WRAP)
     stream = GOLDEN
     best, nodes, complete, nothing = -1, 0, True, np.int64(0)
@@ -360,9 +386,9 @@ def least(classes, n, width, links, adds, late, bound, floor, budget, each, most
                 if m < 0:
                     complete = False
                 elif adds == 1:
-                    after = make_layout(next_classes, m, width, links, like)
+                    after, behind = make_layout(next_classes, m, width, links, memory, like)
                     room = min(budget - nodes, each)
-                    verdict = decide(after, active_squares(next_classes, m, like), room, most, tail, inner)
+                    verdict = decide(after, active_squares(next_classes, m, like), room, most, behind, tail, inner)
                     nodes += inner[1]
                     complete &= verdict != UNDECIDED
                     if verdict == FOUND:
@@ -381,6 +407,7 @@ def least(classes, n, width, links, adds, late, bound, floor, budget, each, most
                         room,
                         each,
                         most,
+                        memory,
                         like,
                         tail,
                         inner,
@@ -405,59 +432,104 @@ def least(classes, n, width, links, adds, late, bound, floor, budget, each, most
         after_pair = active & ~square(like, s) & ~square(like, t)
         if after_pair == none:
             continue  # cleared without this Add
-        if holds(after_pair, seen, U(seen.size // words) - ONE):
+        if holds(after_pair, seen, U(slots - 1)):
             continue
         if nodes >= budget:
             complete = False
             break
         nodes += 1
-        seen, stored = insert(after_pair, seen, stored, most)
+        if crowded(stored, slots, most):
+            seen_sets = grown(seen, slots, like)
+            seen, slots = pointer(seen_sets), 4 * slots
+        stored = insert(after_pair, seen, slots, stored)
         play(stack, depth, s, t, layout, like)
         depth += 1
         stream += GOLDEN
         rank(stack, depth, layout, by_word, mix(stream), like)
     counters[1], counters[2] = nodes, 0 if complete else 1
+    keep(seen_sets)
     return best
 
 
 # ------------------------------------------------------------------------------------------------------------- doors
 #
-# `classes` is uint8 (0 for holes), `links` as in search.py, `words` one of `words.WORDS`.
+# `classes` is uint8 (0 for holes), `links` as in search.py, `words` one of `words.WORDS`; `memory` is uint64 of length
+# `room`, `out` of at least (adds + 1) * (bits / 2 + 2) with bits the capacity of `words`; `counters` is int64 of
+# length 8.
+
+
+def room(bits: int, width: int, adds: int) -> int:
+    """Words of memory that a door needs."""
+    words = bits // 64
+    level = layout_room(bits, width, words) + stack_room(bits, width, bits, words)
+    return (adds + 1) * (level + 2 * COUNTERS + bits // 8 + (adds + 1) * (bits // 2 + 2))
 
 
 @door
-def decide_board(classes, width, links, words, budget, most, out, counters):
-    like = empty_of(words)
-    layout = make_layout(classes, classes.size, width, links, like)
-    return decide(layout, active_squares(classes, classes.size, like), budget, most, out, counters)
+def decide_board(classes, width, links, words, budget, most, memory, out, counters):
+    like, squares = empty_of(words), pointer(classes)
+    layout, behind = make_layout(squares, classes.size, width, links, pointer(memory), like)
+    start = active_squares(squares, classes.size, like)
+    return decide(layout, start, budget, most, behind, pointer(out), pointer(counters))
 
 
 @door
-def lucky_board(classes, width, links, words, adds, tries, budget, most, stream, out, counters):
-    n = classes.size
-    return lucky(classes, n, width, links, adds, tries, budget, most, empty_of(words), stream, out, counters)
+def lucky_board(classes, width, links, words, adds, tries, stop, budget, most, stream, memory, out, counters):
+    return lucky(
+        pointer(classes),
+        classes.size,
+        width,
+        links,
+        adds,
+        tries,
+        stop,
+        budget,
+        most,
+        pointer(memory),
+        empty_of(words),
+        stream,
+        pointer(out),
+        pointer(counters),
+    )
 
 
 @door
-def aimed_board(classes, width, links, words, takes, budget, most, out, counters):
-    like = empty_of(words)
-    layout = make_layout(classes, classes.size, width, links, like)
-    return aimed(layout, active_squares(classes, classes.size, like), takes, budget, most, out, counters)
+def aimed_board(classes, width, links, words, takes, budget, most, memory, out, counters):
+    like, squares = empty_of(words), pointer(classes)
+    layout, behind = make_layout(squares, classes.size, width, links, pointer(memory), like)
+    start = active_squares(squares, classes.size, like)
+    return aimed(layout, start, takes, budget, most, behind, pointer(out), pointer(counters))
 
 
 @door
-def least_board(classes, width, links, words, adds, late, bound, floor, budget, each, most, out, counters):
-    n, like = classes.size, empty_of(words)
-    return least(classes, n, width, links, adds, late, bound, floor, budget, each, most, like, out, counters)
+def least_board(classes, width, links, words, adds, late, bound, floor, budget, each, most, memory, out, counters):
+    return least(
+        pointer(classes),
+        classes.size,
+        width,
+        links,
+        adds,
+        late,
+        bound,
+        floor,
+        budget,
+        each,
+        most,
+        pointer(memory),
+        empty_of(words),
+        pointer(out),
+        pointer(counters),
+    )
 
 
 def warm_up() -> None:
     """Compile every entry point."""
     classes = np.array([1, 2, 1, 2], np.uint8)
     takes = np.array([0, 1, 1, 0, 0, 0], np.int64)
-    out, counters = np.zeros(64, np.uint64), np.zeros(8, np.int64)
-    for words in WORDS.values():
-        decide_board(classes, 2, 15, words, 10, 64, out, counters)
-        lucky_board(classes, 2, 15, words, 1, 1, 10, 64, ONE, out, counters)
-        aimed_board(classes, 2, 15, words, takes, 10, 64, out, counters)
-        least_board(classes, 2, 15, words, 1, 0, 9, 0, 10, 10, 64, out, counters)
+    counters = np.zeros(8, np.int64)
+    for bits, words in WORDS.items():
+        memory, out = np.zeros(room(bits, 2, 1), np.uint64), np.zeros(bits + 4, np.uint64)
+        decide_board(classes, 2, 15, words, 10, 64, memory, out, counters)
+        lucky_board(classes, 2, 15, words, 1, 1, 0, 10, 64, ONE, memory, out, counters)
+        aimed_board(classes, 2, 15, words, takes, 10, 64, memory, out, counters)
+        least_board(classes, 2, 15, words, 1, 0, 9, 0, 10, 10, 64, memory, out, counters)

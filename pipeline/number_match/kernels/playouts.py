@@ -26,12 +26,12 @@ from numba.extending import overload
 from numpy.typing import NDArray
 
 from number_match.kernels.bits import GOLDEN, ONE, ZERO, U, below, door, kernel, mix, popcount
+from number_match.kernels.memory import pointer
 from number_match.kernels.wide import (
     HAS_EXTRACT,
     capacity,
     deposit,
     extract,
-    fetch,
     lowest,
     nth,
     part,
@@ -39,7 +39,7 @@ from number_match.kernels.wide import (
     set256,
     unowned,
 )
-from number_match.kernels.words import empty, first, size, square, store
+from number_match.kernels.words import empty, first, load, size, square, store
 
 MAX_SQUARES = 256
 """A playout whose board would grow past this many squares ends there, not cleared."""
@@ -122,12 +122,12 @@ def lines_of(width: int, column: bool, diagonal: bool, room: int) -> NDArray[np.
 
 @inlined
 def _record(lines, section, square, like):
-    return fetch(lines, section * capacity(like) + square, like)
+    return load(lines, section * capacity(like) + square, like)
 
 
 @inlined
 def _row_number(lines, square, like):
-    return fetch(lines, (ROW_NUMBER * capacity(like) + square) * (capacity(like) >> SIX), ZERO)
+    return load(lines, (ROW_NUMBER * capacity(like) + square) * (capacity(like) >> SIX), ZERO)
 
 
 @inlined
@@ -373,11 +373,11 @@ def _place(position, row, at, bits):
 @pasted
 def _uniform_from(source, position, max_adds, lines, width, reading, log, left, like):
     """`_play_uniform` from a position in memory to another; the number of cells left."""
-    begin = U(source.ctypes.data)
+    begin, end = pointer(source), pointer(position)
     k0, k1, k2, n, random, done, adds, cells = _play_uniform(
-        fetch(begin, _row_in(U(0), like), like),
-        fetch(begin, _row_in(U(1), like), like),
-        fetch(begin, _row_in(U(2), like), like),
+        load(begin, _row_in(U(0), like), like),
+        load(begin, _row_in(U(1), like), like),
+        load(begin, _row_in(U(2), like), like),
         source[HEAD, N],
         source[HEAD, RANDOM],
         source[HEAD, DONE],
@@ -389,9 +389,9 @@ def _uniform_from(source, position, max_adds, lines, width, reading, log, left, 
         log,
         left,
     )
-    store(position, _row_in(U(0), like), k0)
-    store(position, _row_in(U(1), like), k1)
-    store(position, _row_in(U(2), like), k2)
+    store(end, _row_in(U(0), like), k0)
+    store(end, _row_in(U(1), like), k1)
+    store(end, _row_in(U(2), like), k2)
     position[HEAD, N] = n
     position[HEAD, RANDOM] = random
     position[HEAD, DONE] = done
@@ -411,7 +411,7 @@ def play_uniform(start, keys, max_adds, ruleset, tables, buffers, tallies):
     start, position, log = unowned(start), unowned(buffers[0]), unowned(buffers[1])
     left, used, actions = unowned(tallies[0]), unowned(tallies[1]), unowned(tallies[2])
     width, reading = ruleset
-    lines64, lines128, lines256 = U(tables[0].ctypes.data), U(tables[1].ctypes.data), U(tables[2].ctypes.data)
+    lines64, lines128, lines256 = pointer(tables[0]), pointer(tables[1]), pointer(tables[2])
     most = U(max_adds)
     for key in keys:
         start[HEAD, RANDOM] = key
@@ -636,7 +636,7 @@ def _keep_three(pairs, chances, found):
 @kernel
 def _play_noticing(k0, k1, k2, high, near, n, random, done, off, lines, width, reading, player, lists, log):
     """Look, choose and play until the board is cleared, the player wants an Add, or, when Adds are `off`, gives up."""
-    notice, salience, exponential, settings = player
+    notice, salience, exponential, weights, settings = player
     pairs, chances, seen, seen_chances, values, reply_pairs, reply_chances, stack = lists
     while True:
         a = k0 | k1 | k2
@@ -691,7 +691,7 @@ def _play_noticing(k0, k1, k2, high, near, n, random, done, off, lines, width, r
                     values[i] = value
                     highest = max(highest, value)
                 random += GOLDEN
-                chosen = _draw(values, sees, highest, exponential, mix(random))
+                chosen = _draw(values, sees, highest, exponential, weights, mix(random))
         x, q = seen[chosen] & SQUARE, (seen[chosen] >> SIXTEEN) & SQUARE
         k0, k1, k2, a, n, emptied = _remove(k0, k1, k2, a, n, x, q, lines, width)
         high = _follow(high & ~(square(a, x) | square(a, q)), x, q, emptied, lines, width)
@@ -714,16 +714,16 @@ def _unless_among(seen, sees):
 
 
 @inlined
-def _draw(values, how_many, highest, exponential, random):
+def _draw(values, how_many, highest, exponential, weights, random):
     """One of the values, by weights exponential[highest - value]."""
     total = ZERO
     for i in range(how_many):
         behind = highest - values[i]
-        total += exponential[behind] if behind < len(exponential) else ZERO
+        total += exponential[behind] if behind < weights else ZERO
     rest = random % total
     for i in range(how_many):
         behind = highest - values[i]
-        weight = exponential[behind] if behind < len(exponential) else ZERO
+        weight = exponential[behind] if behind < weights else ZERO
         if rest < weight:
             return U(i)
         rest -= weight
@@ -733,13 +733,13 @@ def _draw(values, how_many, highest, exponential, random):
 @pasted
 def _noticing_from(source, position, off, lines, width, reading, player, lists, log, like):
     """`_play_noticing` from a position in memory to another; how it ended."""
-    begin = U(source.ctypes.data)
+    begin, end = pointer(source), pointer(position)
     k0, k1, k2, high, near, n, random, done, outcome = _play_noticing(
-        fetch(begin, _row_in(U(0), like), like),
-        fetch(begin, _row_in(U(1), like), like),
-        fetch(begin, _row_in(U(2), like), like),
-        fetch(begin, _row_in(HIGH, like), like),
-        fetch(begin, _row_in(NEAR, like), like),
+        load(begin, _row_in(U(0), like), like),
+        load(begin, _row_in(U(1), like), like),
+        load(begin, _row_in(U(2), like), like),
+        load(begin, _row_in(HIGH, like), like),
+        load(begin, _row_in(NEAR, like), like),
         source[HEAD, N],
         source[HEAD, RANDOM],
         source[HEAD, DONE],
@@ -751,11 +751,11 @@ def _noticing_from(source, position, off, lines, width, reading, player, lists, 
         lists,
         log,
     )
-    store(position, _row_in(U(0), like), k0)
-    store(position, _row_in(U(1), like), k1)
-    store(position, _row_in(U(2), like), k2)
-    store(position, _row_in(HIGH, like), high)
-    store(position, _row_in(NEAR, like), near)
+    store(end, _row_in(U(0), like), k0)
+    store(end, _row_in(U(1), like), k1)
+    store(end, _row_in(U(2), like), k2)
+    store(end, _row_in(HIGH, like), high)
+    store(end, _row_in(NEAR, like), near)
     position[HEAD, N] = n
     position[HEAD, RANDOM] = random
     position[HEAD, DONE] = done
@@ -792,19 +792,20 @@ def play_noticing(start, keys, max_adds, ruleset, tables, player, buffers, lists
     """
     start, position, branch, log = unowned(start), unowned(buffers[0]), unowned(buffers[1]), unowned(buffers[2])
     left, used, actions = tallies
-    player = (unowned(player[0]), unowned(player[1]), unowned(player[2]), unowned(player[3]))
+    weights = len(player[2])
+    player = (pointer(player[0]), pointer(player[1]), pointer(player[2]), weights, pointer(player[3]))
     pairs, chances, seen, seen_chances, values, reply_pairs, reply_chances, stack = lists
     lists = (
-        unowned(pairs),
-        unowned(chances),
-        unowned(seen),
-        unowned(seen_chances),
-        unowned(values),
-        unowned(reply_pairs),
-        unowned(reply_chances),
-        unowned(stack),
+        pointer(pairs),
+        pointer(chances),
+        pointer(seen),
+        pointer(seen_chances),
+        pointer(values),
+        pointer(reply_pairs),
+        pointer(reply_chances),
+        pointer(stack),
     )
-    lines = (U(tables[0].ctypes.data), U(tables[1].ctypes.data), U(tables[2].ctypes.data))
+    lines = (pointer(tables[0]), pointer(tables[1]), pointer(tables[2]))
     for key in keys:
         start[HEAD, RANDOM] = key
         source = start

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from number_match.kernels.bits import GOLDEN, ONE, ZERO, U, kernel, mix
+from number_match.kernels.memory import ahead, as_ints, keep, pointer
 from number_match.kernels.words import (
     digest,
     empty,
@@ -38,12 +39,19 @@ Most boards are cleared before a projection on three classes pays; those that ar
 """
 PAIR_CELLS = 24  # of a projection on two classes
 ROOT_PROBES, PROBES = 2000, 1000  # probes a check at the root, and after a pair
+PROJECTIONS = np.array(
+    [(a, b, 0) for a in range(1, 6) for b in range(a + 1, 6)]
+    + [(a, b, c) for a in range(1, 6) for b in range(a + 1, 6) for c in range(b + 1, 6)]
+)
+"""The pairs of classes, filled up with 0, then the triples."""
+NUMBER_OF_PROJECTIONS = len(PROJECTIONS)
+SLOTS, MEMO_SLOTS = 256, 1024  # of the tables of dead states and of projections to begin with
 WALL = 8
 ROW, COLUMN, DIAGONAL, WRAP = 1, 2, 4, 8
 
 
 class Layout(NamedTuple):
-    """Squares in reading order and what is fixed about them; sets are 1, 2 or 4 words each."""
+    """Squares in reading order and what is fixed about them, in memory; sets are 1, 2 or 4 words each."""
 
     n: Any  # squares
     width: Any
@@ -58,13 +66,28 @@ class Layout(NamedTuple):
 
 
 @kernel
-def make_layout(classes, n, width, links, like):
-    words = size(~empty(like)) >> U(6)
-    rows = (n + width - 1) // width
-    row, column = np.empty(n, np.int64), np.empty(n, np.int64)
-    row_sets = np.zeros(rows * words, np.uint64)
-    column_sets = np.zeros(width * words, np.uint64)
-    class_sets = np.zeros(6 * words, np.uint64)
+def rows_of(n, width):
+    return (n + width - 1) // width
+
+
+@kernel
+def layout_room(n, width, words):
+    """Words of memory that a layout takes, its classes left out."""
+    return 2 * n + (rows_of(n, width) + width + 6 + n) * words
+
+
+@kernel
+def make_layout(classes, n, width, links, memory, like):
+    """The layout of these squares, and the memory behind it."""
+    words = np.int64(size(~empty(like)) >> U(6))
+    rows = rows_of(n, width)
+    row, column = as_ints(memory), as_ints(ahead(memory, n))
+    row_sets = ahead(memory, 2 * n)
+    column_sets = ahead(row_sets, rows * words)
+    class_sets = ahead(column_sets, width * words)
+    diagonal_sets = ahead(class_sets, 6 * words)
+    for k in range((rows + width + 6 + n) * words):
+        row_sets[k] = ZERO
     for s in range(n):
         row[s], column[s] = s // width, s % width
         x = square(like, U(s))
@@ -74,7 +97,6 @@ def make_layout(classes, n, width, links, like):
         if classes[s]:
             c = U(classes[s]) if classes[s] < WALL else ZERO
             store(class_sets, c, load(class_sets, c, like) | x)
-    diagonal_sets = np.zeros(n * words, np.uint64)
     if links & DIAGONAL:
         for s in range(n):
             if not classes[s]:
@@ -88,7 +110,8 @@ def make_layout(classes, n, width, links, like):
                 if distance and row[t] - row[s] >= distance:
                     reach |= square(like, U(t))
             store(diagonal_sets, U(s), reach)
-    return Layout(n, width, links, classes, row, column, row_sets, column_sets, class_sets, diagonal_sets)
+    behind = ahead(memory, layout_room(n, width, words))
+    return Layout(n, width, links, classes, row, column, row_sets, column_sets, class_sets, diagonal_sets), behind
 
 
 # ------------------------------------------------------------------------------------------ pairs, kept up to date
@@ -140,8 +163,7 @@ def mark_diagonals(active, layout, lines, ranks):
     m2, m3 = none, none
     if not layout.links & DIAGONAL:
         return m2, m3
-    rows = (layout.n + layout.width - 1) // layout.width
-    count = rows + layout.width - 1
+    count = rows_of(layout.n, layout.width) + layout.width - 1
     for k in range(2 * count):
         store(lines, U(k), none)
     rank, at = -1, -1
@@ -200,7 +222,7 @@ def remove(s, active, m0, m1, m2, m3, layout, lines, ranks):
     m1 = relink(m1, before & line, after & line, x, layout)
     if layout.links & DIAGONAL:
         rank = ranks[layout.row[s]]
-        count = (layout.n + layout.width - 1) // layout.width + layout.width - 1
+        count = rows_of(layout.n, layout.width) + layout.width - 1
         line = load(lines, U(rank - layout.column[s] + layout.width - 1), active)
         m2 = relink(m2, before & line, after & line, x, layout)
         line = load(lines, U(count + rank + layout.column[s]), active)
@@ -240,35 +262,35 @@ def holds(key, table, mask):
 
 
 @kernel
-def insert(key, table, stored, most):
-    """Put a set into a table that may grow to `most` slots; a full table forgets it, and the search meets it again."""
-    words = np.int64(size(~empty(key)) >> U(6))
-    slots = table.size // words
-    if 2 * (stored + 1) > slots:
-        if 4 * slots <= most:
-            table = grown(table, key, 4)
-            slots *= 4
-        elif 8 * (stored + 1) > 7 * slots:
-            return table, stored
-    at = slot_of(key, table, U(slots) - ONE)
-    if load(table, at, key) == empty(key):
-        store(table, at, key)
-        stored += 1
-    return table, stored
+def insert(key, table, slots, stored):
+    """Put a set into a table; a full one forgets it, and the search meets it again. Returns how many it holds."""
+    if 8 * (stored + 1) > 7 * slots:
+        return stored
+    at = slot_of(key, table, U(slots - 1))
+    if load(table, at, key) != empty(key):
+        return stored
+    store(table, at, key)
+    return stored + 1
 
 
 @kernel
-def grown(table, like, factor):
-    """The same sets in a table of `factor` times the room."""
-    words = size(~empty(like)) >> U(6)
-    bigger = np.zeros(table.size * factor, np.uint64)
-    mask = U(bigger.size) // words - ONE
+def crowded(stored, slots, most):
+    """Whether a table should get four times the room, and may."""
+    return 2 * (stored + 1) > slots and 4 * slots <= most
+
+
+@kernel
+def grown(table, slots, like):
+    """The same sets in an array of four times the room."""
+    words = np.int64(size(~empty(like)) >> U(6))
+    array = np.zeros(4 * slots * words, np.uint64)
+    bigger = pointer(array)
     none = empty(like)
-    for i in range(table.size // np.int64(words)):
+    for i in range(slots):
         key = load(table, U(i), like)
         if key != none:
-            store(bigger, slot_of(key, bigger, mask), key)
-    return bigger
+            store(bigger, slot_of(key, bigger, U(4 * slots - 1)), key)
+    return array
 
 
 # ----------------------------------------------------------------------------------------------- class projection
@@ -285,6 +307,7 @@ def grown(table, like, factor):
 class Memo(NamedTuple):
     """What is known of projections: sets, and for each whether it can be cleared."""
 
+    slots: Any
     table: Any
     alive: Any  # uint8 per slot
     counters: Any  # int64: 0 entries, 1 probes made, 2 probes that this call may still make
@@ -348,7 +371,7 @@ def clears_projection(kept, walls, layout, memo):
     """Whether the relaxed game on the kept cells can be cleared; true as well when its share of probes runs out."""
     if kept == walls:
         return True
-    mask = U(memo.alive.size) - ONE
+    mask = U(memo.slots - 1)
     at = slot_of(kept, memo.table, mask)
     none = empty(kept)
     if load(memo.table, at, kept) != none:
@@ -386,7 +409,7 @@ def clears_projection(kept, walls, layout, memo):
                     if clears_projection(kept & ~x & ~square(kept, t), walls, layout, memo):
                         result = True
                         break
-    if memo.counters[0] * 8 < memo.alive.size * 7:
+    if memo.counters[0] * 8 < memo.slots * 7:
         at = slot_of(kept, memo.table, mask)
         if load(memo.table, at, kept) == none:
             store(memo.table, at, kept)
@@ -402,53 +425,35 @@ def refuted(active, walls, moved, most, layout, memo):
     Class `moved` is among them; 0 is any.
     """
     none = empty(active)
-    for a in range(1, 6):
-        kept_a = active & load(layout.class_sets, U(a), active)
-        if kept_a == none:
+    still = size(walls)
+    for k in range(NUMBER_OF_PROJECTIONS):
+        a, b, c = PROJECTIONS[k, 0], PROJECTIONS[k, 1], PROJECTIONS[k, 2]
+        if c and most == ZERO:
+            break
+        if moved and a != moved and b != moved and c != moved:
             continue
-        for b in range(a + 1, 6):
-            kept_b = active & load(layout.class_sets, U(b), active)
-            if kept_b == none:
-                continue
-            kept_b |= kept_a
-            if (moved == 0 or a == moved or b == moved) and size(kept_b) <= U(PAIR_CELLS):
-                if not clears_projection(kept_b | walls, walls, layout, memo):
-                    return True
-    if most == ZERO:
-        return False
-    for a in range(1, 6):
         kept_a = active & load(layout.class_sets, U(a), active)
-        if kept_a == none:
+        kept_b = active & load(layout.class_sets, U(b), active)
+        kept_c = active & load(layout.class_sets, U(c), active)  # the walls when c is 0
+        if kept_a == none or kept_b == none or (c and kept_c == none):
             continue
-        for b in range(a + 1, 6):
-            kept_b = active & load(layout.class_sets, U(b), active)
-            if kept_b == none:
-                continue
-            kept_b |= kept_a
-            for c in range(b + 1, 6):
-                kept_c = active & load(layout.class_sets, U(c), active)
-                if kept_c == none or not (moved == 0 or a == moved or b == moved or c == moved):
-                    continue
-                kept_c |= kept_b
-                if size(kept_c) <= most and not clears_projection(kept_c | walls, walls, layout, memo):
-                    return True
+        kept = kept_a | kept_b | kept_c | walls
+        if size(kept) - still <= (most if c else U(PAIR_CELLS)):
+            if not clears_projection(kept, walls, layout, memo):
+                return True
     return False
 
 
 @kernel
-def roomier(memo, like):
-    """The same memo with four times the room."""
-    table = np.zeros(memo.table.size * 4, np.uint64)
-    alive = np.zeros(memo.alive.size * 4, np.uint8)
-    mask = U(alive.size) - ONE
+def spread(memo, table, alive, like):
+    """Put what a memo holds into a larger table."""
     none = empty(like)
-    for i in range(memo.alive.size):
+    for i in range(memo.slots):
         key = load(memo.table, U(i), like)
         if key != none:
-            at = slot_of(key, table, mask)
+            at = slot_of(key, table, U(4 * memo.slots - 1))
             store(table, at, key)
             alive[at] = memo.alive[i]
-    return Memo(table, alive, memo.counters)
 
 
 # ---------------------------------------------------------------------------------------------------- the search
@@ -463,11 +468,13 @@ def push(word, depth, symbol):
 
 
 class Stack(NamedTuple):
-    """The positions of a depth-first search, one a depth, and what is left to try at each."""
+    """The positions of a depth-first search, one a depth, and what is left to try at each; all in memory."""
 
     sets: Any  # five sets a depth: the active squares, then the four marks
-    lines: Any  # (depth, words): the lines of both diagonals, as `mark_diagonals` writes them
-    ranks: Any  # (depth, row)
+    lines: Any  # the lines of both diagonals, as `mark_diagonals` writes them, so many words a depth:
+    lines_each: Any
+    ranks: Any  # the same of the rows' ranks
+    ranks_each: Any
     lines_of: Any  # the depth whose lines and ranks hold: the last at which a row collapsed
     pool: Any  # the pairs of all depths one behind the other
     begin: Any  # where those of a depth begin,
@@ -480,29 +487,51 @@ class Stack(NamedTuple):
 
 
 @kernel
-def new_stack(layout, start):
-    """A stack with `start` at depth 0, its pairs not ranked yet."""
+def stack_room(n, width, active, words):
+    """Words of memory that a stack takes for a layout of n squares, so many of them active."""
+    depths, rows = active // 2 + 2, rows_of(n, width)
+    return depths * (5 * words + 2 * (rows + width - 1) * words + rows + 4) + active * active + 8 * active + 4 * n
+
+
+@kernel
+def new_stack(layout, start, memory):
+    """A stack with `start` at depth 0, its pairs not ranked yet; and the memory behind it."""
     words = np.int64(size(~empty(start)) >> U(6))
-    n = np.int64(size(start))
-    depths = n // 2 + 2
-    rows = (layout.n + layout.width - 1) // layout.width
+    n, active = layout.n, np.int64(size(start))
+    depths, rows = active // 2 + 2, rows_of(n, layout.width)
+    lines_each = 2 * (rows + layout.width - 1) * words
+    lines = ahead(memory, depths * 5 * words)
+    ranks = ahead(lines, depths * lines_each)
+    lines_of = ahead(ranks, depths * rows)
+    pool = ahead(lines_of, 4 * depths)
+    prefix = ahead(pool, active * active + 8 * active)
     stack = Stack(
-        np.empty(depths * 5 * words, np.uint64),
-        np.empty((depths, 2 * (rows + layout.width - 1) * words), np.uint64),
-        np.empty((depths, rows), np.int64),
-        np.zeros(depths, np.int64),
-        np.empty(n * n + 8 * n, np.uint64),
-        np.zeros(depths, np.int64),
-        np.zeros(depths, np.int64),
-        np.zeros(depths, np.int64),
-        np.empty(layout.n, np.uint64),
-        np.empty(layout.n, np.int64),
-        np.empty(layout.n, np.uint64),
-        np.empty(layout.n, np.int64),
+        memory,
+        lines,
+        lines_each,
+        as_ints(ranks),
+        rows,
+        as_ints(lines_of),
+        pool,
+        as_ints(ahead(lines_of, depths)),
+        as_ints(ahead(lines_of, 2 * depths)),
+        as_ints(ahead(lines_of, 3 * depths)),
+        prefix,
+        as_ints(ahead(prefix, n)),
+        ahead(prefix, 2 * n),
+        as_ints(ahead(prefix, 3 * n)),
     )
-    m0, m1, m2, m3 = mark_all(start, layout, stack.lines[0], stack.ranks[0])
+    stack.lines_of[0] = stack.begin[0] = stack.count[0] = stack.taken[0] = 0
+    m0, m1, m2, m3 = mark_all(start, layout, lines, stack.ranks)
     put(stack, 0, start, m0, m1, m2, m3)
-    return stack
+    return stack, ahead(memory, stack_room(n, layout.width, active, words))
+
+
+@kernel
+def lines_at(stack, depth):
+    """The lines and ranks that hold at a depth."""
+    slot = stack.lines_of[depth]
+    return ahead(stack.lines, slot * stack.lines_each), ahead(stack.ranks, slot * stack.ranks_each)
 
 
 @kernel
@@ -542,19 +571,19 @@ def take(stack, depth):
 @kernel
 def play(stack, depth, s, t, layout, like):
     """Put the position after the pair s, t above that at `depth`, not ranked yet. Returns whether it has a pair."""
-    slot = stack.lines_of[depth]
-    lines, ranks = stack.lines[slot], stack.ranks[slot]
+    lines, ranks = lines_at(stack, depth)
     m0, m1, m2, m3 = marks_at(stack, depth, like)
     active = active_at(stack, depth, like) & ~square(like, s)
     m0, m1, m2, m3 = remove(s, active, m0, m1, m2, m3, layout, lines, ranks)
     active &= ~square(like, t)
     m0, m1, m2, m3 = remove(t, active, m0, m1, m2, m3, layout, lines, ranks)
     above = depth + 1
+    stack.lines_of[above] = stack.lines_of[depth]
     if collapses(active, layout.row[s], layout) or collapses(active, layout.row[t], layout):
-        slot = above
-        m2, m3 = mark_diagonals(active, layout, stack.lines[slot], stack.ranks[slot])
+        stack.lines_of[above] = above
+        lines, ranks = lines_at(stack, above)
+        m2, m3 = mark_diagonals(active, layout, lines, ranks)
     put(stack, above, active, m0, m1, m2, m3)
-    stack.lines_of[above] = slot
     stack.begin[above] = stack.begin[depth] + stack.count[depth]
     stack.count[above] = stack.taken[above] = 0
     return m0 | m1 | m2 | m3 != empty(like)
@@ -569,8 +598,7 @@ def rank(stack, depth, layout, by_word, noise, like):
     """
     active = active_at(stack, depth, like)
     m0, m1, m2, m3 = marks_at(stack, depth, like)
-    slot = stack.lines_of[depth]
-    lines, ranks = stack.lines[slot], stack.ranks[slot]
+    lines, ranks = lines_at(stack, depth)
     pool, at = stack.pool, stack.begin[depth]
     prefix, prefix_depth, suffix, suffix_depth = stack.prefix, stack.prefix_depth, stack.suffix, stack.suffix_depth
     none = empty(active)
@@ -593,7 +621,7 @@ def rank(stack, depth, layout, by_word, noise, like):
         word, height = ((word << U(3)) | U(7), height + 1) if c >= WALL else push(word, height, U(c))
     count = at
     best, best_pair = whole, ZERO
-    lines_each = (layout.n + layout.width - 1) // layout.width + layout.width - 1
+    lines_each = rows_of(layout.n, layout.width) + layout.width - 1
     for direction in range(4):
         marks = m0 if direction == 0 else m1 if direction == 1 else m2 if direction == 2 else m3
         while marks != none:
@@ -692,8 +720,8 @@ def write_pairs(stack, depth, layout, like, out):
 
 
 @kernel
-def decide(layout, start, budget, most, out, counters):
-    """Clear `start` down to its walls.
+def decide(layout, start, budget, most, memory, out, counters):
+    """Clear `start` down to its walls, with the work space of a stack in `memory`.
 
     `most` bounds the slots of each of the two tables. `out` gets the pairs as `first << 16 | second`, `counters` their
     number [0], the nodes [1], dead states stored [2], probes of projections [3], restarts [4].
@@ -701,7 +729,8 @@ def decide(layout, start, budget, most, out, counters):
     like = start
     words = np.int64(size(~empty(like)) >> U(6))
     walls = start & load(layout.class_sets, ZERO, like)
-    counters[:] = 0
+    for k in range(5):
+        counters[k] = 0
     if start == walls:
         return FOUND
     if (layout.links & (ROW | WRAP)) == (ROW | WRAP) and word_cancels(start, walls, layout):
@@ -710,9 +739,13 @@ def decide(layout, start, budget, most, out, counters):
     for c in range(1, 6):
         if size(start & load(layout.class_sets, U(c), like)) & ONE:
             return DEAD
-    memo = Memo(np.zeros(1024 * words, np.uint64), np.zeros(1024, np.uint8), np.zeros(3, np.int64))
-    stack = new_stack(layout, start)
-    dead, stored = np.zeros(1024 * words, np.uint64), 0
+    stack, memory = new_stack(layout, start, memory)
+    probes = as_ints(memory)
+    probes[0] = probes[1] = probes[2] = 0
+    memo_sets, memo_alive = np.zeros(MEMO_SLOTS * words, np.uint64), np.zeros(MEMO_SLOTS, np.uint8)
+    memo = Memo(MEMO_SLOTS, pointer(memo_sets), pointer(memo_alive), probes)
+    dead_sets, slots, stored = np.zeros(SLOTS * words, np.uint64), SLOTS, 0
+    dead = pointer(dead_sets)
     stream, nodes, allowance, restart = GOLDEN, 0, 0, 0
     verdict = UNDECIDED
     while verdict == UNDECIDED and nodes + memo.counters[1] < budget:
@@ -731,13 +764,16 @@ def decide(layout, start, budget, most, out, counters):
         found = rank_or_close(stack, 0, layout, by_word, mix(stream), walls)
         while depth >= 0 and not found:
             active = active_at(stack, depth, like)
+            if crowded(stored, slots, most):
+                dead_sets = grown(dead, slots, like)
+                dead, slots = pointer(dead_sets), 4 * slots
             if stack.taken[depth] == stack.count[depth]:
-                dead, stored = insert(active, dead, stored, most)
+                stored = insert(active, dead, slots, stored)
                 depth -= 1
                 continue
             s, t = take(stack, depth)
             after = active & ~square(like, s) & ~square(like, t)
-            if holds(after, dead, U(dead.size // words) - ONE):
+            if holds(after, dead, U(slots - 1)):
                 continue
             if nodes >= stop or nodes + memo.counters[1] >= budget:
                 aborted = True
@@ -748,12 +784,16 @@ def decide(layout, start, budget, most, out, counters):
                 found = True
                 break
             if playable:
-                if memo.counters[0] * 2 > memo.alive.size and 4 * memo.alive.size <= most:
-                    memo = roomier(memo, like)
+                if crowded(memo.counters[0], memo.slots, most):
+                    more_sets = np.zeros(4 * memo.slots * words, np.uint64)
+                    more_alive = np.zeros(4 * memo.slots, np.uint8)
+                    spread(memo, pointer(more_sets), pointer(more_alive), like)
+                    memo_sets, memo_alive = more_sets, more_alive
+                    memo = Memo(4 * memo.slots, pointer(memo_sets), pointer(memo_alive), probes)
                 memo.counters[2] = min(PROBES, budget - nodes - memo.counters[1])
                 playable = not refuted(after, walls, np.int64(layout.classes[s]), three, layout, memo)
             if not playable:
-                dead, stored = insert(after, dead, stored, most)
+                stored = insert(after, dead, slots, stored)
                 continue
             depth += 1
             stream += GOLDEN
@@ -766,4 +806,7 @@ def decide(layout, start, budget, most, out, counters):
         restart += 1
     counters[1] = nodes + memo.counters[1]
     counters[2], counters[3], counters[4] = stored, memo.counters[1], restart
+    keep(memo_sets)
+    keep(memo_alive)
+    keep(dead_sets)
     return verdict

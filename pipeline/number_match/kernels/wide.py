@@ -1,7 +1,4 @@
-"""More on sets of squares (see words.py), for the playouts: shifts, the k-th square, tables by address, moving bits
-together.
-"""
-# mypy: disable-error-code="no-untyped-call,no-untyped-def,misc,untyped-decorator,call-arg,var-annotated"
+"""More on sets of squares (see words.py), for the playouts: shifts, the k-th square, moving bits together."""
 
 from __future__ import annotations
 
@@ -73,24 +70,6 @@ def part(typing_context, a, word):
         return _narrow(builder, builder.lshr(args[0], _widen(builder, shift, _bits(a))), _bits(a))
 
     return (types.uint64(a, types.uint64), generate) if _is_set(a) else None
-
-
-@intrinsic
-def fetch(typing_context, table, index, like):
-    """Set number `index` of a table, of the type of `like`.
-
-    The table, an array of uint64, is given by its address (`array.ctypes.data`): an array would be counted in and out
-    at every step of a loop. Whoever calls the loop keeps the array.
-    """
-    bits = _bits(like)
-
-    def generate(context, builder, signature, args):
-        data = builder.inttoptr(args[0], ir.IntType(bits).as_pointer())
-        offset = builder.mul(args[1], ir.Constant(I64, bits // 64))
-        start = builder.gep(builder.bitcast(data, I64.as_pointer()), [offset])
-        return builder.load(builder.bitcast(start, ir.IntType(bits).as_pointer()), align=8)
-
-    return (like(types.uint64, types.uint64, like), generate) if _is_set(like) else None
 
 
 @intrinsic

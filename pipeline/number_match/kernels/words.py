@@ -16,6 +16,8 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic, models, overload, register_model
 
+from number_match.kernels.memory import WORDS_AT
+
 I64 = ir.IntType(64)
 I1 = ir.IntType(1)
 
@@ -213,36 +215,34 @@ def digest(typing_context, a):
     return (types.uint64(a), generate) if _is_set(a) else None
 
 
-def _pointer(context: Any, builder: Any, array_type: Any, array: Any, index: Any, bits: int) -> Any:
-    """Where set number `index` of a `uint64` array lies."""
-    data = context.make_array(array_type)(context, builder, array).data
-    offset = builder.mul(index, ir.Constant(I64, bits // 64))
-    return builder.bitcast(builder.gep(data, [offset]), ir.IntType(bits).as_pointer())
-
-
 @intrinsic
-def load(typing_context, array, index, like):
-    """Set number `index` of a `uint64` array, of the type of `like`."""
+def load(typing_context, memory, index, like):
+    """Set number `index` in memory (a pointer of memory.py), of the type of `like`."""
     bits = _bits(like)
 
     def generate(context, builder, signature, args):
-        pointer = _pointer(context, builder, signature.args[0], args[0], args[1], bits)
-        return builder.load(pointer, align=8)
+        return builder.load(_place(builder, args[0], args[1], bits), align=8)
 
-    return (like(array, types.uint64, like), generate) if _is_set(like) else None
+    return (like(memory, types.uint64, like), generate) if _is_set(like) and memory == WORDS_AT else None
 
 
 @intrinsic
-def store(typing_context, array, index, value):
-    """Write set number `index` of a `uint64` array."""
+def store(typing_context, memory, index, value):
+    """Write set number `index` in memory."""
     bits = _bits(value)
 
     def generate(context, builder, signature, args):
-        pointer = _pointer(context, builder, signature.args[0], args[0], args[1], bits)
-        builder.store(args[2], pointer, align=8)
+        builder.store(args[2], _place(builder, args[0], args[1], bits), align=8)
         return cgutils.get_null_value(context.get_value_type(types.none))
 
-    return (types.none(array, types.uint64, value), generate) if _is_set(value) else None
+    kinds = types.none(memory, types.uint64, value)
+    return (kinds, generate) if _is_set(value) and memory == WORDS_AT else None
+
+
+def _place(builder: Any, words: Any, index: Any, bits: int) -> Any:
+    """Where set number `index` lies."""
+    offset = builder.mul(index, ir.Constant(I64, bits // 64))
+    return builder.bitcast(builder.gep(words, [offset]), ir.IntType(bits).as_pointer())
 
 
 @intrinsic
