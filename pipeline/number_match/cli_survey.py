@@ -65,7 +65,9 @@ def survey(
 
     from number_match.boards import parse_ruleset
     from number_match.config import RunConfig
-    from number_match.survey import Survey, heading, run_survey, tables
+    from number_match.survey import run_survey
+    from number_match.survey_boards import Survey
+    from number_match.survey_figures import heading, tables
 
     if (engine is EngineName.dask) != (scheduler is not None):
         raise UserError("--engine dask and --scheduler ADDRESS (tcp://host:8786) go together; give both or neither")
