@@ -14,6 +14,7 @@ import polars as pl
 
 from number_match.simulate import wilson
 from number_match.survey_boards import Survey
+from number_match.words import counted
 
 SUMMARY = pl.Schema(
     {
@@ -161,6 +162,7 @@ def tables(survey: Survey, figures: pl.DataFrame) -> list[Table]:
     """The summary in percent, with intervals in brackets."""
     row_of = {(row["cells"], row["figure"], row["player"], row["adds"]): row for row in figures.iter_rows(named=True)}
     allowances = range(survey.max_adds + 1)
+    headers = [counted(adds, "Add") for adds in allowances]
 
     def cell(cells: int, figure: str, adds: int | None, player: str | None = None) -> str:
         return _percent(row_of[cells, figure, player, adds])
@@ -168,12 +170,12 @@ def tables(survey: Survey, figures: pl.DataFrame) -> list[Table]:
     found = [
         Table(
             "Boards that can be cleared, by Adds allowed, %",
-            ["cells", *map(_adds, allowances)],
+            ["cells", *headers],
             [[str(cells), *(cell(cells, "clearable", adds) for adds in allowances)] for cells in survey.sizes],
         ),
         Table(
             "Boards by the fewest Adds that clear them, %",
-            ["cells", *map(_adds, allowances), "more"],
+            ["cells", *headers, "more"],
             [
                 [
                     str(cells),
@@ -193,7 +195,7 @@ def tables(survey: Survey, figures: pl.DataFrame) -> list[Table]:
         found.append(
             Table(
                 "Playouts that clear a random board, by player and Adds allowed, %",
-                ["cells", "player", *map(_adds, allowances)],
+                ["cells", "player", *headers],
                 [
                     [str(cells), player, *(cell(cells, "pass_rate", adds, player) for adds in allowances)]
                     for cells in survey.sizes
@@ -202,10 +204,6 @@ def tables(survey: Survey, figures: pl.DataFrame) -> list[Table]:
             )
         )
     return found
-
-
-def _adds(number: int) -> str:
-    return "1 Add" if number == 1 else f"{number} Adds"
 
 
 def _percent(row: Mapping[str, Any]) -> str:
@@ -223,7 +221,7 @@ def heading(survey: Survey) -> str:
     played = f", {survey.playouts} playouts of every player" if survey.players else ""
     return (
         f"{survey.boards:,} random boards of each size under {survey.ruleset.id}, seed {survey.seed}: "
-        f"solved with up to {_adds(survey.max_adds)} within {survey.node_budget:,} nodes{played}."
+        f"solved with up to {counted(survey.max_adds, 'Add')} within {survey.node_budget:,} nodes{played}."
     )
 
 
