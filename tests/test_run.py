@@ -3,6 +3,7 @@ plainly."""
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -231,6 +232,38 @@ def test_a_damaged_shard_is_found_said_and_made_again(make: Make, command: Comma
     assert (folder / "pack.json").read_bytes() == pack
 
 
+def test_status_of_a_finished_run_says_that_nothing_needs_what_is_damaged(make: Make, command: Command) -> None:
+    folder = make()
+    shard = sorted(folder.glob("validation/*"))[0]
+    shard.write_bytes(b"PAR1" + shard.read_bytes()[4:-30])
+    outcome = command("status", folder)
+    assert outcome.code == 0
+    assert "nothing to do" in outcome.out
+    assert "no readable footer; nothing needs it now" in outcome.out
+    assert re.search(r"validate: \d shards kept, 1 gone that nothing needs now", outcome.out)
+    assert "Error" not in outcome.out
+    assert "again" not in outcome.out
+
+
+def test_a_dry_run_tells_of_damaged_rows_and_ends_well(make: Make, command: Command, tiny: Path) -> None:
+    folder = make()
+    shard = sorted(folder.glob("validation/*"))[0]
+    shard.write_bytes(b"PAR1" + bytes(400) + shard.read_bytes()[404:])
+    (folder / "pack.json").unlink()
+    outcome = command("run", "-c", tiny, "-o", folder, "--dry-run")
+    assert outcome.code == 0, outcome
+    assert "damaged: validation/" in outcome.err
+    assert "a run makes it again" in outcome.err
+    assert shard.exists()
+
+
+def test_a_dry_run_counts_no_more_than_there_can_be(command: Command, tiny: Path, tmp_path: Path) -> None:
+    outcome = command("run", "-c", tiny, "-o", tmp_path / "none", "--dry-run", "--set", "assemble.stages=1")
+    assert "generate: 0 shards kept, 7 to make (90 boards)" in outcome.err
+    assert "score (screen): 0 shards kept, 7 to make (up to 90 boards)" in outcome.err
+    assert "select playouts for 90 boards × 1 player;" in outcome.err
+
+
 def test_a_run_record_tells_config_versions_and_counts(make: Make) -> None:
     record = json.loads((make() / "run.json").read_text(encoding="utf-8"))
     assert record["state"] == "done"
@@ -297,7 +330,7 @@ def test_each_round_says_what_it_brought(command: Command, tiny: Path, tmp_path:
     assert outcome.code == 0
     assert "round 1: " in outcome.err
     assert "30 more candidates" in outcome.err
-    assert "Stages filled, 0 are empty" in outcome.err
+    assert re.search(r"Stages? filled, 0 still empty", outcome.err)
     assert (
         "more candidates; select playouts" in command("run", "-c", tiny, "-o", tmp_path / "no", *words, "--dry-run").err
     )

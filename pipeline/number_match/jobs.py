@@ -13,13 +13,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from tqdm import tqdm
 
 from number_match.engine import Engine
-from number_match.errors import UserError
 from number_match.store import DamagedShard, Request, Store
+from number_match.words import counted
 
 if TYPE_CHECKING:
     import polars as pl
@@ -51,7 +51,10 @@ class Job(ABC):
     @property
     @abstractmethod
     def boards(self) -> int:
-        """At most how many boards this job is about."""
+        """How many boards this job is about, or at most how many."""
+
+    at_most: ClassVar[bool] = False
+    """Whether `boards` is only an upper bound, since results that are not there yet decide."""
 
 
 def work(job: Job) -> Receipt:
@@ -70,8 +73,11 @@ def work(job: Job) -> Receipt:
 
 def kept(title: str, jobs: Sequence[Job], missing: Sequence[Job]) -> str:
     """How many shards are there, and how many are to be made."""
-    text = f"{title}: {len(jobs) - len(missing)} shards kept"
-    return text + (f", {len(missing)} to make ({sum(job.boards for job in missing)} boards)" if missing else "")
+    text = f"{title}: {counted(len(jobs) - len(missing), 'shard')} kept"
+    if not missing:
+        return text
+    about = "up to " if any(job.at_most for job in missing) else ""
+    return f"{text}, {len(missing)} to make ({about}{counted(sum(job.boards for job in missing), 'board')})"
 
 
 class Maker:
@@ -81,10 +87,15 @@ class Maker:
         say: takes a line for people. bars: whether progress is shown. dry: nothing is made, damage is only told.
     """
 
+    remedy = "it is made again"
+    """What is said to become of a damaged shard."""
+
     def __init__(self, store: Store, engine: Engine, say: Say, *, bars: bool = False, dry: bool = False) -> None:
         self.store, self.engine = store, engine
         self.say, self.bars, self.dry = say, bars, dry
         self.jobs: dict[str, Job] = {}  # by shard, to make a damaged one again
+        if dry:
+            self.remedy = "a run makes it again"
 
     def missing(self, jobs: Sequence[Job]) -> list[Job]:
         """Those whose shard is not there."""
@@ -107,10 +118,14 @@ class Maker:
                 yield from self.made([self._damaged(damage)])
 
     def _damaged(self, damage: DamagedShard) -> Job:
-        """Say so, remove it, and return the job that makes it again."""
+        """Say so, remove it, and return the job that makes it again.
+
+        Raises:
+            DamagedShard: nothing may be made.
+        """
+        self.say(f"damaged: {damage}; {self.remedy}")
         if self.dry:
-            raise UserError(f"damaged: {damage}; the next run makes it again") from None
-        self.say(f"damaged: {damage}; it is made again")
+            raise damage
         self.store.discard(damage.path)
         return self.jobs[damage.path]
 
@@ -119,7 +134,7 @@ class Maker:
         try:
             return self.store.holds(request)
         except DamagedShard as damage:
-            self.say(f"damaged: {damage}; it is made again")
+            self.say(f"damaged: {damage}; {self.remedy}")
             if not self.dry:
                 self.store.discard(damage.path)
             return False

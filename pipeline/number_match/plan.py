@@ -95,6 +95,8 @@ class ScreenJob(StageJob):
     source: ValidateJob
     player: str
 
+    at_most = True
+
     def table(self, store: Store) -> tuple[pl.DataFrame, dict[str, int]]:
         import polars as pl
 

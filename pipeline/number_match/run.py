@@ -41,6 +41,7 @@ from number_match.plan import (
     top_up,
 )
 from number_match.store import DamagedShard, Store, differences
+from number_match.words import counted, interval
 
 if TYPE_CHECKING:
     from number_match.assemble import Assembly, Pool
@@ -124,14 +125,18 @@ def run(config: Config, *, until: str = "run", dry_run: bool = False, say: Say, 
         say(f"{store.folder}: nothing to do; pack.json and reports are what this config makes (kept)")
         if not dry_run:
             return
-        until = "score"  # the shards behind it can still be told about
+        done, until = True, "score"  # the shards behind it can still be told about
+    else:
+        done = False
     plan = Plan(config, store.folder)
     if dry_run:
         with open_engine(config.run) as engine:
             try:
-                Run(config, store, plan, engine, say, bars=False, dry=True).go(until)
+                Run(config, store, plan, engine, say, dry=True, done=done).go(until)
             except CannotFill as problem:
                 say(str(problem))
+            except DamagedShard:
+                say("then as the shards ask that are made again")
         return
     store.prepare()
     with store.lock(), open_engine(config.run) as engine:
@@ -154,7 +159,11 @@ def run(config: Config, *, until: str = "run", dry_run: bool = False, say: Say, 
 
 
 class Run(Maker):
-    """One run, under way."""
+    """One run, under way.
+
+    Args:
+        done: the pack stands already, and what is missing behind it is not needed.
+    """
 
     def __init__(
         self,
@@ -166,9 +175,12 @@ class Run(Maker):
         *,
         bars: bool = False,
         dry: bool = False,
+        done: bool = False,
     ) -> None:
         super().__init__(store, engine, say, bars=bars, dry=dry)
-        self.config, self.plan = config, plan
+        self.config, self.plan, self.done = config, plan, done
+        if done:
+            self.remedy = "nothing needs it now"
         self.tallies: dict[str, Tally] = {}
         self.started = time.gmtime()
         self.begun = time.perf_counter()  # clocks on the wall are set back
@@ -202,7 +214,11 @@ class Run(Maker):
         tally = self.tallies.setdefault(stage, Tally())
         missing = self.missing(jobs)
         tally.kept += len(jobs) - len(missing)
-        self.say(_summary(title or stage, jobs, missing, self._reasons(missing)))
+        if self.done:
+            spare = f", {len(missing)} gone that nothing needs now" if missing else ""
+            self.say(f"{title or stage}: {counted(len(jobs) - len(missing), 'shard')} kept{spare}")
+        elif not any(isinstance(job, PlayJob) for job in jobs):  # of playouts it was said board by board
+            self.say(_summary(title or stage, jobs, missing, self._reasons(missing)))
         if self.dry:
             return
         if missing:
@@ -222,8 +238,6 @@ class Run(Maker):
         stored: dict[str, dict[str, list[str]]] = {}  # by folder and label
         for job in missing:
             folder, label = job.request.folder, job.request.label
-            if isinstance(job, PlayJob):
-                continue
             if folder not in stored:
                 by_label = stored[folder] = {}
                 for name in self.store.shards(folder):
@@ -261,7 +275,7 @@ class Run(Maker):
                 return
             left_empty = problem.slots if problem else 0
             if rounds:
-                self.say(f"round {rounds}: {empty - left_empty} Stages filled, {left_empty} are empty")
+                self.say(f"round {rounds}: {counted(empty - left_empty, 'Stage')} filled, {left_empty} still empty")
             if problem is None:
                 return
             left = self.config.assemble.topup.budget - sum(b.stop - b.start for b in batches if b.round)
@@ -270,20 +284,23 @@ class Run(Maker):
             added = top_up(batches, problem.aims, count, rounds) if until == "run" and count > 0 else []
             if not added:
                 raise CannotFill(problem.text)
-            self.say(f"round {rounds}: {empty} Stages are empty; {count} more candidates: " + _batches_text(added))
+            extra = counted(count, "more candidate")
+            self.say(f"round {rounds}: {counted(empty, 'Stage')} empty; {extra}: {_batches_text(added)}")
             batches += added
 
     def _rest(self, known: str) -> None:
         """What a dry run says about work that depends on results; `known` is the last stream that it could count."""
         assemble, score = self.config.assemble, self.config.score
         stages = assemble.levels * assemble.stages
-        most = min(stages * assemble.shortlist * 8, self.config.generate.candidates + assemble.topup.budget)
+        candidates = sum(batch.stop - batch.start for batch in self.plan.base()) + assemble.topup.budget
+        attempts = 1 + -(-assemble.topup.budget // assemble.topup.candidates)
+        most = min(stages * assemble.shortlist * 8 * attempts, candidates)
         parts = []
         if known != "report":
             if assemble.topup.budget:
-                parts.append(f"{assemble.topup.budget} more candidates")
-            parts.append(f"select playouts for {most} boards × {len(self.plan.players)} players")
-            parts.append(f"report playouts for {stages} boards × {len(score.panel)} players")
+                parts.append(counted(assemble.topup.budget, "more candidate"))
+            for stream, boards, players in (("select", most, self.plan.players), ("report", stages, score.panel)):
+                parts.append(f"{stream} playouts for {counted(boards, 'board')} × {counted(len(players), 'player')}")
         self.say("then " + (f"as needed, at most: {'; '.join(parts)}; then " if parts else "") + "assembly")
 
     def _shards(self, batches: Sequence[Batch], until: str) -> None:
@@ -386,9 +403,8 @@ class Run(Maker):
             lacking = [pair for pair in puzzles if pair[0] not in stored]
             missing += self.plan.play(player, stream, lacking)
             if lacking:
-                self.say(
-                    f"score ({stream}): {player}: {len(puzzles) - len(lacking)} boards kept, {len(lacking)} to play"
-                )
+                stored_boards = counted(len(puzzles) - len(lacking), "board")
+                self.say(f"score ({stream}): {player}: {stored_boards} kept, {len(lacking)} to play")
         if missing:
             if self.dry:
                 raise MoreToDo(stream)
@@ -473,5 +489,5 @@ def _batches_text(batches: Sequence[Batch]) -> str:
     parts = []
     for family, some in by_family.items():
         sizes = sorted({size for batch in some for size in batch.sizes})
-        parts.append(f"{sum(b.stop - b.start for b in some)} {family} of {sizes[0]}-{sizes[-1]} cells")
+        parts.append(f"{sum(b.stop - b.start for b in some)} {family} of {interval(sizes[0], sizes[-1])} cells")
     return ", ".join(parts)

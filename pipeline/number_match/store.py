@@ -30,7 +30,7 @@ import polars as pl
 import rfc8785
 from filelock import FileLock, Timeout
 
-from number_match.errors import UserError
+from number_match.errors import UserError, reason
 from number_match.files import DRAFT, is_full, write_bytes
 
 FOLDERS = ("candidates", "validation", "scores")
@@ -162,8 +162,10 @@ class Store:
             if not (isinstance(record["request"], dict) and {"rows", "sha256"} <= set(record)):
                 raise ValueError
             return record
-        except (pl.exceptions.PolarsError, OSError, KeyError, ValueError) as error:
-            raise DamagedShard(name, f"no readable footer ({type(error).__name__})") from None
+        except OSError as error:
+            raise DamagedShard(name, reason(error)) from None
+        except (pl.exceptions.PolarsError, KeyError, ValueError):
+            raise DamagedShard(name, "no readable footer") from None
         except BaseException as error:
             if type(error).__name__ == "PanicException":  # how polars fails on some damaged files
                 raise DamagedShard(name, "no readable footer") from None
@@ -186,11 +188,13 @@ class Store:
         record = self._footer(name)
         try:
             table = pl.read_parquet(self.folder / name)
-        except (pl.exceptions.PolarsError, OSError) as error:
-            raise DamagedShard(name, f"unreadable ({type(error).__name__})") from None
+        except OSError as error:
+            raise DamagedShard(name, reason(error)) from None
+        except pl.exceptions.PolarsError:
+            raise DamagedShard(name, "its rows cannot be read") from None
         except BaseException as error:
             if type(error).__name__ == "PanicException":
-                raise DamagedShard(name, "unreadable") from None
+                raise DamagedShard(name, "its rows cannot be read") from None
             raise
         if table.schema != schema:
             raise DamagedShard(name, "its columns are not the expected ones")
