@@ -1,6 +1,6 @@
-"""What a run survives: killed workers, kill -9, Ctrl-C, a full disk, a cluster that loses a worker."""
+"""What a run survives: killed workers, kill -9, Ctrl-C, a cluster that loses a worker, clocks and environments of all
+kinds. Disks have a file of their own, `test_disks.py`."""
 
-import errno
 import os
 import random
 import signal
@@ -163,34 +163,6 @@ def test_an_interrupted_run_says_how_to_go_on(tiny: Path, tmp_path: Path, whole:
     assert "Traceback" not in said
     process("run", "-c", tiny, "-o", out)
     assert (out / "pack.json").read_bytes() == whole
-
-
-@pytest.mark.parametrize("writes", [1, 4, 9, 15, 22, 26])
-def test_a_full_disk_stops_a_run_and_harms_nothing(
-    command: Command, tmp_path: Path, whole: bytes, monkeypatch: pytest.MonkeyPatch, writes: int
-) -> None:
-    """After so many files there is no space, at each stage in turn; then there is again."""
-    config = tmp_path / "tiny.toml"
-    config.write_text(TINY, encoding="utf-8")
-    synced = 0
-    real = os.fsync
-
-    def fsync(handle: int) -> None:
-        nonlocal synced
-        synced += 1
-        if synced > 2 * writes:  # a file and its folder are synced
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        real(handle)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(os, "fsync", fsync)
-        outcome = command("run", "-c", config, "-o", tmp_path / "run")
-    assert outcome.code == 1
-    assert "No space left on device" in outcome.err
-    assert "go on with: number-match run" in outcome.err
-    assert strays(tmp_path / "run") == []
-    assert command("run", "-c", config, "-o", tmp_path / "run").code == 0
-    assert (tmp_path / "run" / "pack.json").read_bytes() == whole
 
 
 CLUSTER = """
