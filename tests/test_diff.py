@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from breaking import NARROW, VEYRA, Change, Document, changed, load, puzzle, stage, write
 from conftest import Command
-from number_match.diff import Difference, Kind, _steady, diff
+from number_match.diff import Difference, Kind, _steady, diff, written
+from number_match.formats import DiffFormat
 from number_match.models import Pack, client_pack, parse_pack, read_pack
 
 OTHER = "p-" + "a" * 20
@@ -97,7 +98,7 @@ def test_a_withdrawn_id_that_came_back_and_an_id_with_another_board_are_called_o
         "withdrawn-back",
         "withdrawn-back",
     ]
-    assert difference.summary.startswith("ATTENTION: 1 id(s) changed their meaning and 2 withdrawn id(s) came back.")
+    assert difference.summary.startswith("ATTENTION: 1 id changed its meaning and 2 withdrawn ids came back.")
 
 
 def test_a_few_playouts_more_are_noise() -> None:
@@ -118,7 +119,7 @@ def test_the_summary_is_one_paragraph_with_what_a_reviewer_asks() -> None:
     assert "\n" not in summary
     assert summary == (
         "golden-veyra version 1 → 2, 6 Stages: 1 with another puzzle, 1 whose difficulty shifted beyond noise. "
-        "Made by number-match-pipeline 9.9, before by 0.1.0."
+        "Made by number-match-pipeline 9.9, before by number-match-pipeline 0.1.0."
     )
 
 
@@ -127,6 +128,43 @@ def test_client_files_are_compared_by_what_they_have() -> None:
     new = pack_of(changed(load(), lambda d: stage(d)["difficulty"].update(score=1.0)))
     assert kinds(diff(client_pack(old), client_pack(new))) == [("difficulty", "L001-S01")]
     assert kinds(diff(client_pack(old), client_pack(old))) == []
+
+
+def _twice(document: Document) -> None:
+    """The first and the second Level change places, and all Stages have one id."""
+    document["levels"].reverse()
+    for level in document["levels"]:
+        for one in level["stages"]:
+            one["id"] = "L001-S01"
+
+
+def test_stages_of_one_id_are_told_by_their_places() -> None:
+    old = pack_of(
+        changed(load(), lambda d: [one.update(id="L001-S01") for level in d["levels"] for one in level["stages"]])
+    )
+    moved = diff(old, pack_of(changed(load(), _twice))).of(Kind.moved)
+    assert len(moved) == 3
+    assert (moved[0].old, moved[0].new) == ("L002, Stage 4 of the pack", "L002, Stage 1 of the pack")
+
+
+def test_puzzles_leave_and_come_and_stages_do_not() -> None:
+    text = "\n".join(written(against(_remove_first), DiffFormat.text))
+    assert "6 → 5 Stages: 1 puzzle left." in text
+    assert "Puzzles that left (1)\n  L001-S01 p-" in text
+    back = "\n".join(written(diff(pack_of(changed(load(), _remove_first)), read_pack(VEYRA)), DiffFormat.text))
+    assert "5 → 6 Stages: 1 puzzle came." in back
+    assert "Stages removed" not in text
+    assert "Stages added" not in back
+
+
+def test_a_table_names_the_key_and_leaves_out_columns_in_which_nothing_stands() -> None:
+    lines = list(written(against(lambda d: d["generator"].update(version="9.9", mark=1)), DiffFormat.markdown))
+    assert lines[-4:] == [
+        "| key | before | after |",
+        "| --- | --- | --- |",
+        "| generator.mark | nothing | 1 |",
+        '| generator.version | "0.1.0" | "9.9" |',
+    ]
 
 
 @given(st.permutations(range(9)))

@@ -11,10 +11,10 @@ from dataclasses import asdict, dataclass
 from enum import StrEnum
 from itertools import pairwise
 
-from number_match.findings import printable
 from number_match.formats import DiffFormat
 from number_match.models import SAFE_INTEGER, ClientPack, ClientStage, Pack, Puzzle, Stage, document_of
 from number_match.shifts import Counts, beyond_noise
+from number_match.words import counted, interval, printable, shown
 
 AnyPack = Pack | ClientPack
 
@@ -26,8 +26,8 @@ class Kind(StrEnum):
     withdrawn_back = "withdrawn-back"  # a withdrawn id that is used or allowed again
     ruleset = "ruleset"
     replaced = "replaced"  # another puzzle at a Stage's place
-    removed = "removed"
-    added = "added"
+    removed = "removed"  # a puzzle that left, and no other took its Stage
+    added = "added"  # a puzzle that came, in no other's place
     moved = "moved"  # the same puzzle, elsewhere in the order or in another Level
     allowance = "allowance"
     difficulty = "difficulty"  # beyond noise
@@ -44,21 +44,23 @@ LOUD = (Kind.id_changed, Kind.withdrawn_back)
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One difference, with both values; `stage` is the place in the new pack, or in the old one when it is gone."""
+    """One difference, with both values.
+
+    `stage` is the place in the new pack, or in the old one when it is gone; `what` says which value it is, where a
+    kind has several: `par`, `generator.seed`.
+    """
 
     kind: Kind
     stage: str
     puzzle: str
+    what: str
     old: str
     new: str
 
     def __str__(self) -> str:
         place = " ".join(part for part in (self.stage, self.puzzle) if part)
-        return printable(f"{place and place + ': '}{_both(self.old, self.new)}")
-
-
-def _both(old: str, new: str) -> str:
-    return f"{old} → {new}" if old and new else old or new
+        both = f"{self.old} → {self.new}" if self.old and self.new else self.old or self.new
+        return printable(f"{place and place + ': '}{self.what and self.what + ' '}{both}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,61 +103,65 @@ def _ids(old: AnyPack, new: AnyPack) -> Iterator[Change]:
     before, after = ({puzzle.id: puzzle for puzzle in pack.puzzles} for pack in (old, new))
     rules = old.ruleset.rules().settings, new.ruleset.rules().settings
     if rules[0] != rules[1]:
-        yield Change(Kind.ruleset, "", "", f"{old.ruleset.id} ({rules[0]})", f"{new.ruleset.id} ({rules[1]})")
+        yield Change(Kind.ruleset, "", "", "", f"{old.ruleset.id} ({rules[0]})", f"{new.ruleset.id} ({rules[1]})")
     elif old.ruleset.id != new.ruleset.id:
-        yield Change(Kind.ruleset, "", "", old.ruleset.id, new.ruleset.id)
-    for puzzle_id in before.keys() & after.keys():
+        yield Change(Kind.ruleset, "", "", "", old.ruleset.id, new.ruleset.id)
+    for puzzle_id in sorted(before.keys() & after.keys()):
         if before[puzzle_id].board != after[puzzle_id].board or rules[0] != rules[1]:
-            yield Change(Kind.id_changed, "", puzzle_id, before[puzzle_id].board, after[puzzle_id].board)
+            yield Change(Kind.id_changed, "", puzzle_id, "board", before[puzzle_id].board, after[puzzle_id].board)
         else:
             yield from _facts(before[puzzle_id], after[puzzle_id])
     for puzzle_id in sorted(set(old.withdrawn) | set(new.withdrawn)):
         if puzzle_id in after:
-            yield Change(Kind.withdrawn_back, "", puzzle_id, "withdrawn", "used")
+            yield Change(Kind.withdrawn_back, "", puzzle_id, "", "withdrawn", "used")
         elif puzzle_id not in new.withdrawn:
-            yield Change(Kind.withdrawn_back, "", puzzle_id, "withdrawn", "no longer withdrawn")
+            yield Change(Kind.withdrawn_back, "", puzzle_id, "", "withdrawn", "no longer withdrawn")
         elif puzzle_id not in old.withdrawn:
-            yield Change(Kind.withdrawn, "", puzzle_id, "", "withdrawn")
+            yield Change(Kind.withdrawn, "", puzzle_id, "", "", "withdrawn")
 
 
 def _facts(old: Puzzle, new: Puzzle) -> Iterator[Change]:
     for name, before, after in (("min Adds", old.min_adds, new.min_adds), ("par", old.par, new.par)):
-        texts = ["undecided" if both is None else f"{both.lower} to {both.upper}" for both in (before, after)]
-        if texts[0] != texts[1]:
-            yield Change(Kind.bounds, "", old.id, f"{name} {texts[0]}", texts[1])
-    if old.family != new.family or old.canonical != new.canonical:
-        yield Change(Kind.header, "", old.id, f"{old.family} {old.canonical}", f"{new.family} {new.canonical}")
+        if before != after:
+            texts = ["undecided" if both is None else interval(both.lower, both.upper) for both in (before, after)]
+            yield Change(Kind.bounds, "", old.id, name, *texts)
+    for key in ("family", "canonical"):
+        if getattr(old, key) != getattr(new, key):
+            yield Change(Kind.header, "", old.id, key, getattr(old, key), getattr(new, key))
 
 
 def _places(old: AnyPack, new: AnyPack) -> Iterator[Change]:
     """Puzzles that came, went, took another's place, or stand elsewhere."""
     before, after = _uses(old), _uses(new)
-    gone = {use.stage.id: puzzle for puzzle, use in before.items() if puzzle not in after}
+    gone = [puzzle for puzzle in before if puzzle not in after]
     for puzzle, use in after.items():
-        if puzzle not in before:
-            there = gone.pop(use.stage.id, None)
-            if there is None:
-                yield Change(Kind.added, use.stage.id, puzzle, "", _words(use.stage))
-            else:
-                yield Change(
-                    Kind.replaced, use.stage.id, puzzle, f"{there} {_words(before[there].stage)}", _words(use.stage)
-                )
-    for stage, puzzle in gone.items():
-        yield Change(Kind.removed, stage, puzzle, _words(before[puzzle].stage), "")
+        if puzzle in before:
+            continue
+        there = next((other for other in gone if before[other].stage.id == use.stage.id), None)
+        if there is None:
+            yield Change(Kind.added, use.stage.id, puzzle, "", "", _words(use.stage))
+        else:
+            gone.remove(there)
+            text = f"{there} {_words(before[there].stage)}"
+            yield Change(Kind.replaced, use.stage.id, puzzle, "", text, _words(use.stage))
+    for puzzle in gone:
+        yield Change(Kind.removed, before[puzzle].stage.id, puzzle, "", _words(before[puzzle].stage), "")
     kept = [puzzle for puzzle in after if puzzle in before]
     anchors = [i for i, puzzle in enumerate(kept) if before[puzzle].stage.id == after[puzzle].stage.id]
     steady = _steady([before[puzzle].number for puzzle in kept], anchors)
     for position, puzzle in enumerate(kept):
         was, is_ = before[puzzle], after[puzzle]
         if position not in steady or was.level != is_.level:
-            yield Change(Kind.moved, is_.stage.id, puzzle, was.stage.id, is_.stage.id)
+            places = [was.stage.id, is_.stage.id]
+            if was.stage.id == is_.stage.id:  # an id that names no place, so the place is told
+                places = [f"{use.level}, Stage {use.number + 1} of the pack" for use in (was, is_)]
+            yield Change(Kind.moved, is_.stage.id, puzzle, "", *places)
         elif was.stage.id != is_.stage.id:
-            yield Change(Kind.renumbered, is_.stage.id, puzzle, was.stage.id, is_.stage.id)
+            yield Change(Kind.renumbered, is_.stage.id, puzzle, "", was.stage.id, is_.stage.id)
 
 
 def _words(stage: ClientStage) -> str:
-    adds = "1 Add" if stage.adds == 1 else f"{stage.adds} Adds"
-    return f"{adds}, difficulty {stage.difficulty.score:g} ({stage.difficulty.band})"
+    return f"{counted(stage.adds, 'Add')}, difficulty {stage.difficulty.score:g} ({stage.difficulty.band})"
 
 
 def _steady(numbers: Sequence[int], anchors: Sequence[int]) -> set[int]:
@@ -201,12 +207,12 @@ def _stages(old: AnyPack, new: AnyPack) -> Iterator[Change]:
             continue
         was, is_ = before[puzzle].stage, use.stage
         if was.adds != is_.adds:
-            yield Change(Kind.allowance, is_.id, puzzle, _words(was), _words(is_))
+            yield Change(Kind.allowance, is_.id, puzzle, "", _words(was), _words(is_))
         if was.difficulty.target != is_.difficulty.target:
-            texts = [f"target {stage.difficulty.target:g}" for stage in (was, is_)]
-            yield Change(Kind.target, is_.id, puzzle, *texts)
+            texts = [f"{stage.difficulty.target:g}" for stage in (was, is_)]
+            yield Change(Kind.target, is_.id, puzzle, "target", *texts)
         if isinstance(was, Stage) and isinstance(is_, Stage) and was.solution != is_.solution:
-            yield Change(Kind.solution, is_.id, puzzle, " ".join(was.solution), " ".join(is_.solution))
+            yield Change(Kind.solution, is_.id, puzzle, "", " ".join(was.solution), " ".join(is_.solution))
 
 
 def _shifts(old: AnyPack, new: AnyPack) -> Iterator[Change]:
@@ -224,29 +230,22 @@ def _shifts(old: AnyPack, new: AnyPack) -> Iterator[Change]:
                     passed = sides[0].passed[is_.adds], sides[1].passed[is_.adds]
                     tests.append((use, name, is_.adds, Counts(passed, (sides[0].playouts, sides[1].playouts))))
         elif was.difficulty.score != is_.difficulty.score:
-            yield Change(Kind.difficulty, is_.id, puzzle, _words(was), _words(is_))
+            yield Change(Kind.difficulty, is_.id, puzzle, "", _words(was), _words(is_))
     for number, _ in sorted(beyond_noise([counts for *_, counts in tests])):
         use, name, adds, counts = tests[number]
         rates = [f"{rate:.1%}" for rate in counts.rates]
-        yield Change(
-            Kind.difficulty, use.stage.id, use.stage.puzzle, f"{name} passes {rates[0]} with {adds} Adds", rates[1]
-        )
+        what = f"{name} passes with {counted(adds, 'Add')}"
+        yield Change(Kind.difficulty, use.stage.id, use.stage.puzzle, what, *rates)
 
 
 def _header(old: AnyPack, new: AnyPack) -> Iterator[Change]:
     """Everything of the pack as a whole, and of its Levels, that no other change tells."""
     own = {"content_hash", "source_hash", "ruleset", "withdrawn", "puzzles", "levels"}
     before, after = ({key: value for key, value in document_of(pack).items() if key not in own} for pack in (old, new))
-    for path, was, is_ in differences(before, after):
-        yield Change(Kind.header, "", "", f"{path} {_value(was)}", _value(is_))
-    was_called, is_called = ({level.id: level.title for level in pack.levels} for pack in (old, new))
-    for path, was, is_ in differences(was_called, is_called, "levels"):
-        yield Change(Kind.header, "", "", f"{path} {_value(was)}", _value(is_))
-
-
-def _value(value: object) -> str:
-    text = json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= 80 else text[:79] + "…"
+    called, calls = ({level.id: level.title for level in pack.levels} for pack in (old, new))
+    for path, *both in (*differences(before, after), *differences(called, calls, "levels")):
+        was, is_ = ("nothing" if value is None else shown(value, 80) for value in both)
+        yield Change(Kind.header, "", "", path, was, is_)
 
 
 def differences(old: object, new: object, path: str = "") -> Iterator[tuple[str, object, object]]:
@@ -268,9 +267,9 @@ TITLES = {
     Kind.withdrawn_back: "WITHDRAWN IDS THAT CAME BACK",
     Kind.ruleset: "Ruleset",
     Kind.replaced: "Stages with another puzzle",
-    Kind.removed: "Stages removed",
-    Kind.added: "Stages added",
-    Kind.moved: "Stages moved",
+    Kind.removed: "Puzzles that left",
+    Kind.added: "Puzzles that came",
+    Kind.moved: "Puzzles that moved",
     Kind.allowance: "Allowances",
     Kind.difficulty: "Difficulty shifted beyond noise",
     Kind.bounds: "min Adds and par",
@@ -288,34 +287,38 @@ def _summary(old: AnyPack, new: AnyPack, changes: Sequence[Change]) -> str:
         return f"{new.pack_id} version {new.pack_version}: no difference."
     counts = {kind: len({change.puzzle for change in changes if change.kind is kind}) for kind in Kind}
     stages = [sum(len(level.stages) for level in pack.levels) for pack in (old, new)]
-    size = f"{stages[1]} Stages" if stages[0] == stages[1] else f"{stages[0]} → {stages[1]} Stages"
-    versions = f"version {old.pack_version} → {new.pack_version}"
+    size = counted(stages[1], "Stage")
+    size = size if stages[0] == stages[1] else f"{stages[0]} → {size}"
+    versions = "version " + " → ".join(map(str, dict.fromkeys((old.pack_version, new.pack_version))))
     words = {
         Kind.replaced: "with another puzzle",
-        Kind.removed: "removed",
-        Kind.added: "added",
-        Kind.moved: "moved",
         Kind.allowance: "with another allowance",
         Kind.difficulty: "whose difficulty shifted beyond noise",
         Kind.bounds: "with other bounds",
         Kind.solution: "with another solution",
     }
     parts = [f"{counts[kind]} {word}" for kind, word in words.items() if counts[kind]]
-    loud = [
-        f"{counts[kind]} {noun}"
-        for kind, noun in (
-            (Kind.id_changed, "id(s) changed their meaning"),
-            (Kind.withdrawn_back, "withdrawn id(s) came back"),
-        )
+    parts += [
+        f"{counted(counts[kind], 'puzzle')} {verb}"
+        for kind, verb in ((Kind.removed, "left"), (Kind.added, "came"), (Kind.moved, "moved"))
         if counts[kind]
     ]
+    loud = []
+    if changed := counts[Kind.id_changed]:
+        loud.append(f"{counted(changed, 'id')} changed {'its' if changed == 1 else 'their'} meaning")
+    if back := counts[Kind.withdrawn_back]:
+        loud.append(f"{counted(back, 'withdrawn id')} came back")
     text = f"{new.pack_id} {versions}, {size}: {', '.join(parts) or 'no Stage changed'}."
     if loud:
         text = f"ATTENTION: {' and '.join(loud)}. {text}"
     if counts[Kind.ruleset]:
         text += " The ruleset changed."
-    if isinstance(old, Pack) and isinstance(new, Pack) and old.generator != new.generator:
-        text += f" Made by {new.generator.name} {new.generator.version}, before by {old.generator.version}."
+    if isinstance(old, Pack) and isinstance(new, Pack):
+        was, is_ = old.generator, new.generator
+        if (was.name, was.version) != (is_.name, is_.version):
+            text += f" Made by {is_.name} {is_.version}, before by {was.name} {was.version}."
+        if was.config_hash != is_.config_hash:
+            text += " Made from another config."
     return printable(text)
 
 
@@ -341,11 +344,18 @@ def written(difference: Difference, form: DiffFormat) -> Iterator[str]:
         else:
             yield f"### {TITLES[kind]} ({len(changes)})"
             yield ""
-            yield "| Stage | puzzle | before | after |"
-            yield "| --- | --- | --- | --- |"
-            for change in changes:
-                cells = (change.stage, change.puzzle, change.old, change.new)
-                yield "| " + " | ".join(map(_cell, cells)) + " |"
+            yield from _table(changes)
+
+
+def _table(changes: Sequence[Change]) -> Iterator[str]:
+    """A Markdown table, without the columns in which nothing stands."""
+    names = {"stage": "Stage", "puzzle": "puzzle", "what": "key", "old": "before", "new": "after"}
+    rows = [asdict(change) for change in changes]
+    used = [key for key in names if any(row[key] for row in rows)]
+    for cells in ([names[key] for key in used], ["---"] * len(used)):
+        yield f"| {' | '.join(cells)} |"
+    for row in rows:
+        yield f"| {' | '.join(_cell(row[key]) for key in used)} |"
 
 
 def _cell(text: str) -> str:

@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass, replace
 from xml.etree import ElementTree
 
 from number_match.formats import VerifyFormat
+from number_match.words import counted, printable, shortened, shown
 
 RULES = {
     # the file
@@ -87,14 +88,8 @@ class Place:
         return Finding(self.pack, rule, _short(found), _short(expected), self.level, self.stage, self.puzzle, note)
 
 
-def _short(value: object, limit: int = 400) -> str:
-    text = printable(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str))
-    return text if len(text) <= limit else text[: limit - 1] + "…"
-
-
-def printable(text: str) -> str:
-    """Text from outside as it may be shown in a terminal: control and direction characters are escaped."""
-    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)
+def _short(value: object, most: int = 400) -> str:
+    return shortened(printable(value), most) if isinstance(value, str) else shown(value, most)
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,9 +132,8 @@ def as_text(verdicts: Iterable[Verdict]) -> Iterator[str]:
         yield from (f"{verdict.pack}: note: {note}" for note in verdict.notes)
         if verdict.unreadable:
             continue  # nothing was checked
-        count = len(verdict.broken)
-        outcome = "clean" if not count else "1 finding" if count == 1 else f"{count} findings"
-        stages = "1 Stage" if len(verdict.stages) == 1 else f"{len(verdict.stages)} Stages"
+        outcome = counted(len(verdict.broken), "finding") if verdict.broken else "clean"
+        stages = counted(len(verdict.stages), "Stage")
         yield f"{verdict.pack}: {outcome} ({verdict.checked}, {stages}, {printable(verdict.title)})"
 
 
