@@ -1,6 +1,7 @@
 """What a run survives: killed workers, kill -9, Ctrl-C, a cluster that loses a worker, clocks and environments of all
 kinds. Disks have a file of their own, `test_disks.py`."""
 
+import json
 import os
 import random
 import signal
@@ -163,6 +164,83 @@ def test_an_interrupted_run_says_how_to_go_on(tiny: Path, tmp_path: Path, whole:
     assert "Traceback" not in said
     process("run", "-c", tiny, "-o", out)
     assert (out / "pack.json").read_bytes() == whole
+
+
+# clocks and environments
+
+
+def test_clocks_that_jump_and_files_of_any_age_change_nothing(
+    command: Command, tmp_path: Path, whole: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The clock is set back and forth within a run, and what lies there comes from the future or from 1970."""
+    config = tmp_path / "tiny.toml"
+    config.write_text(TINY, encoding="utf-8")
+    out = tmp_path / "run"
+    jumps = random.Random(1)
+    with monkeypatch.context() as patch:
+        patch.setattr(time, "time", lambda: jumps.uniform(0, 2**32))
+        assert command("score", "-c", config, "-o", out).code == 0
+        for path in out.rglob("*"):
+            os.utime(path, (age := jumps.choice((0, 2**32)), age))
+        outcome = command("run", "-c", config, "-o", out)
+    assert outcome.code == 0
+    assert [line for line in outcome.err.splitlines() if line.endswith("shards kept")] == [
+        "generate: 7 shards kept",
+        "validate: 7 shards kept",
+        "score (screen): 7 shards kept",
+    ]
+    assert (out / "pack.json").read_bytes() == whole
+    assert json.loads((out / "run.json").read_text("utf-8"))["seconds"] >= 0
+
+
+ASCII = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}  # what is not ASCII cannot be named or printed
+
+
+def environments() -> list[dict[str, str]]:
+    """Every locale of the machine, with the time zones farthest apart and other hash seeds."""
+    listed = subprocess.run(["locale", "-a"], capture_output=True, text=True, check=False).stdout.split()
+    wanted = [name for name in listed if name.startswith(("C", "de_DE", "tr_TR", "ja_JP", "ar_"))]
+    zones = ["UTC", "Pacific/Kiritimati", "Etc/GMT+12", "XXX+3:30"]
+    return [
+        {"LC_ALL": name, "TZ": zones[number % 4], "PYTHONHASHSEED": str(number + 1)}
+        for number, name in enumerate(wanted[:4])
+    ]
+
+
+def run_in(environment: dict[str, str], *arguments: object) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "number_match", *map(str, arguments)],
+        env=os.environ | environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_no_hash_seed_locale_or_time_zone_changes_the_pack(command: Command, tmp_path: Path) -> None:
+    """Nor do they keep a run from names and titles in other scripts."""
+    config = tmp_path / "größe.toml"
+    config.write_text('pack.title = "Größe, İstanbul, 例え"\n' + TINY, encoding="utf-8")
+    assert command("run", "-c", config, "-o", tmp_path / "run").code == 0
+    expected = {name: (tmp_path / "run" / name).read_bytes() for name in ("pack.json", "pack.client.json")}
+    for number, environment in enumerate([*environments(), ASCII | {"TZ": "Etc/GMT+12", "PYTHONHASHSEED": "random"}]):
+        out = tmp_path / (f"läuft-{number}" if "PYTHONUTF8" not in environment else "runs")
+        ended = run_in(environment, "run", "-c", config, "-o", out, "--quiet")
+        assert (ended.returncode, ended.stderr) == (0, ""), environment
+        assert {name: (out / name).read_bytes() for name in expected} == expected, environment
+
+
+def test_a_folder_that_the_environment_cannot_name_is_refused(tiny: Path, tmp_path: Path) -> None:
+    named = tmp_path / "named.toml"
+    named.write_text('run.out = "läuft"', encoding="utf-8")
+    for words in (("-o", tmp_path / "läuft"), ("-c", named)):
+        ended = run_in(ASCII, "run", "-c", tiny, *words)
+        assert (ended.returncode, ended.stdout) == (2, "")
+        assert "LC_ALL=C.UTF-8" in ended.stderr
+        assert "Traceback" not in ended.stderr
+
+
+# a cluster
 
 
 CLUSTER = """

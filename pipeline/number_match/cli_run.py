@@ -79,7 +79,7 @@ def _run(
     from number_match.report import is_current, write_report
     from number_match.run import CannotFill, folder_of, run
 
-    flags = {"out": str(out.absolute()) if out else None, "workers": workers, "engine": engine, "scheduler": scheduler}
+    flags = {"out": _run_folder(out) if out else None, "workers": workers, "engine": engine, "scheduler": scheduler}
     config = load(files, settings, {key: value for key, value in flags.items() if value is not None})
 
     say = sayer(quiet)
@@ -95,6 +95,20 @@ def _run(
     except CannotFill as problem:
         typer.echo(str(problem), err=True)
         raise typer.Exit(1) from None
+
+
+def _run_folder(out: Path) -> str:
+    """The run folder as run.json names it."""
+    from number_match.errors import UserError
+
+    name = str(out.absolute())
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        raise UserError(
+            f"--out is {str(out)!a}: expected a name in UTF-8, and an environment that reads it (LC_ALL=C.UTF-8)"
+        ) from None
+    return name
 
 
 def sayer(quiet: bool) -> Callable[[str], None]:

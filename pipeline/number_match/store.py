@@ -87,6 +87,7 @@ class Store:
             OSError: the disk is full.
         """
         try:
+            os.fsencode(self.folder)
             for name in folders:
                 (self.folder / name).mkdir(parents=True, exist_ok=True)
             if not os.access(self.folder, os.W_OK):
@@ -97,6 +98,10 @@ class Store:
             if is_full(error):
                 raise
             raise UserError(f"run.out: the output folder {self.folder} cannot be written: {error.strerror}") from None
+        except UnicodeEncodeError:
+            raise UserError(
+                f"run.out: {self.folder}: expected an environment that has such names (LC_ALL=C.UTF-8)"
+            ) from None
 
     @contextlib.contextmanager
     def lock(self) -> Iterator[None]:
