@@ -44,8 +44,8 @@ def test_parquet_holds_the_same_rows(command: Command, pack: Path, tmp_path: Pat
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ((), "expected one of --client, --ndjson and --parquet"),
-        (("--client", "--parquet"), "expected one of"),
+        ((), "expected exactly one of --client, --ndjson and --parquet"),
+        (("--client", "--parquet"), "expected exactly one of"),
         (("--client", "--out", "missing/folder/x.json"), "cannot be written: No such file or directory"),
         (("--parquet", "--out", "missing/folder/x.parquet"), "cannot be written: No such file or directory"),
         (("--client", "--out", "release.json"), "this is the pack itself"),

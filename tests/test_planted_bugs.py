@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import test_known_bugs as known
-from number_match import difficulty, files, identity, models, rules, simulate, solve, store, validate
+from number_match import difficulty, identity, models, rules, simulate, solve, store, validate
 from number_match.rules import Board
 
 Patch = pytest.MonkeyPatch

@@ -40,6 +40,21 @@ def test_a_stage_is_an_item_with_a_readable_id(studio: Path) -> None:
     assert [line for line in out.splitlines() if "::" in line] == [f"packs/winter.pack.json::{name}" for name in STAGES]
 
 
+@pytest.mark.parametrize("path", ["../winter.json", "./../winter.json", "deep/../../winter.json", "{}/winter.json"])
+def test_a_named_pack_is_found_whatever_way_its_path_takes(studio: Path, path: str) -> None:
+    (studio / "packs" / "winter.pack.json").rename(studio / "winter.json")
+    (studio / "packs" / "deep").mkdir()
+    code, out = run(studio / "packs", "--pack", path.format(studio), "-q")
+    assert code == 0, out
+    assert "6 passed" in out
+
+
+def test_a_pack_that_is_named_twice_is_checked_once(studio: Path) -> None:
+    code, out = run(studio, "packs/winter.pack.json", "--pack", "packs/winter.pack.json", "-q")
+    assert code == 0, out
+    assert "6 passed" in out
+
+
 def test_the_stage_that_broke_is_the_one_that_fails(studio: Path) -> None:
     broken = changed(load(), lambda d: stage(d, 3)["difficulty"].update(score=1.0))
     write(broken, studio / "packs" / "winter.pack.json")

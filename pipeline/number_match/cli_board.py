@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 import typer
 
 from number_match.errors import UserError
+from number_match.words import counted, interval
 
 if TYPE_CHECKING:
     from number_match.boards import Given
@@ -89,7 +90,7 @@ def solve(
             if found is not None:
                 _print_structure(found)
         else:
-            min_adds, par = _bounds(result.min_adds.lower, result.min_adds.upper), _par(result)
+            min_adds, par = interval(result.min_adds.lower, result.min_adds.upper), _par(result)
             print(f"{result.verdict:<11} min Adds {min_adds:<6} par {par:<8} nodes {result.nodes:<9} {given.board}")
 
 
@@ -112,10 +113,10 @@ def _solve_record(result: "SolveResult") -> dict[str, Any]:
 def _print_solution(result: "SolveResult") -> None:
     print(f"board     {result.board}")
     print(f"verdict   {result.verdict}")
-    print(f"min Adds  {_bounds(result.min_adds.lower, result.min_adds.upper)}")
+    print(f"min Adds  {interval(result.min_adds.lower, result.min_adds.upper)}")
     print(f"par       {_par(result)}")
     if result.actions is not None:
-        print(f"actions   {_bounds(result.actions.lower, result.actions.upper)}")
+        print(f"actions   {interval(result.actions.lower, result.actions.upper)}")
     if result.solution is not None:
         print(f"solution  {' '.join(result.solution)}")
     print(f"nodes     {result.nodes}")
@@ -133,12 +134,7 @@ def _print_structure(found: "Structure") -> None:
 
 
 def _par(result: "SolveResult") -> str:
-    return "-" if result.par is None else _bounds(result.par.lower, result.par.upper)
-
-
-def _bounds(lower: int, upper: int | None) -> str:
-    """`3`, `3 to 5`, or `at least 3`."""
-    return f"at least {lower}" if upper is None else f"{lower}" if lower == upper else f"{lower} to {upper}"
+    return "-" if result.par is None else interval(result.par.lower, result.par.upper)
 
 
 @app.command(rich_help_panel=PANEL)
@@ -189,8 +185,8 @@ def simulate(
                 }
             )
             continue
-        print(f"board   {given.board.text}")
-        print(f"player  {player}, {playouts} playouts, seed {seed}")
+        print(f"board   {given.board}")
+        print(f"player  {player}, {counted(playouts, 'playout')}, seed {seed}")
         for allowance, (passed, (low, high)) in enumerate(zip(figures.passed, intervals, strict=True)):
             print(f"+{allowance:<4} {passed / playouts:7.1%}   (95%: {low:.1%} to {high:.1%})")
 
@@ -255,9 +251,8 @@ def _print_board(position: "Board") -> None:
     print()
     print(position)
     pairs = position.pairs()
-    state = "cleared" if position.cleared else "stuck" if position.stuck else f"{len(pairs)} pairs"
-    adds = "1 Add" if position.adds == 1 else f"{position.adds} Adds"
-    print(f"{position.active} active cells, {adds} left, {state}")
+    state = "cleared" if position.cleared else "stuck" if position.stuck else counted(len(pairs), "pair")
+    print(f"{counted(position.active, 'active cell')}, {counted(position.adds, 'Add')} left, {state}")
     for i, j in pairs:
         digits = f"{position.cells[i]} {position.cells[j]}"
         print(f"  {f'{i}-{j}':<9} {digits}   {', '.join(position.links(i, j))}")
@@ -271,7 +266,7 @@ def perft(
     adds: AddsOption = None,
     ruleset: Annotated[
         str | None,
-        typer.Option(help="An id or settings [default: what the file is named after, or veyra-1]", show_default=False),
+        typer.Option(help="An id or settings; default: what the file is named after, or veyra-1.", show_default=False),
     ] = None,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
@@ -343,7 +338,8 @@ def _check_perft(lines: list[tuple[str, str]], rules: "Ruleset", as_json: bool, 
                 f"expected {row.count} {row.checksum:016x}; board {row.board}"
             )
     if not as_json:
-        print(f"{len(rows) - wrong} of {len(rows)} rows agree, under {rules.id}")
+        agree = "agrees" if len(rows) == 1 else "agree"
+        print(f"{len(rows) - wrong} of {counted(len(rows), 'row')} {agree}, under {rules.id}")
     if wrong:
         raise typer.Exit(1)
 

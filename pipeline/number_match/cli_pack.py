@@ -123,12 +123,12 @@ def export(
 
     chosen = [form for form, wanted in zip(ExportFormat, (client, ndjson, parquet), strict=True) if wanted]
     if len(chosen) != 1:
-        raise UserError("expected one of --client, --ndjson and --parquet")
+        raise UserError("expected exactly one of --client, --ndjson and --parquet")
     print(write(pack, chosen[0], out, max_bytes=max_mib * 2**20))
 
 
 @app.command(rich_help_panel=PANEL)
-def schema(name: Annotated[SchemaName, typer.Argument(help="Which format.")]) -> None:
+def schema(name: Annotated[SchemaName, typer.Argument(metavar="pack|config", help="Which format.")]) -> None:
     """Print the JSON Schema of a format."""
     from number_match.models import Pack, schema_text
 

@@ -11,6 +11,7 @@ fails by the reason. Without a pack the plugin does nothing, and it imports next
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 from pathlib import Path
@@ -41,16 +42,20 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """Declare the marker, and collect the packs that were named even when nothing else was."""
     config.addinivalue_line("markers", f"{FULL}: solve and play a Stage of a level pack again; chosen by -m {FULL}")
-    named = [str(Path(path)) for path in config.getoption("--pack")]
-    if named:
+    if named := [str(path) for path in _named(config)]:
         given = config.args if config.args_source is pytest.Config.ArgsSource.ARGS else []
         config.args = [*given, *(path for path in named if path not in given)]
 
 
+def _named(config: pytest.Config) -> list[Path]:
+    """The packs of `--pack`, which are named as seen from where pytest was called, without `..` in their paths."""
+    called = config.invocation_params.dir
+    return [Path(os.path.abspath(called / path)) for path in config.getoption("--pack")]
+
+
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> PackFile | None:
     """A pack by its name, or because it was named."""
-    named = parent.config.getoption("--pack")
-    if file_path.name.endswith(SUFFIX) or any(file_path == Path(path).absolute() for path in named):
+    if file_path.name.endswith(SUFFIX) or file_path in _named(parent.config):
         return PackFile.from_parent(parent, path=file_path)
     return None
 

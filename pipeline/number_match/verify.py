@@ -14,6 +14,7 @@ from number_match.findings import Finding, Place, Verdict
 from number_match.models import MAX_BYTES, ClientPack, Pack, PackError, client_pack, document_of, read_any
 from number_match.verify_full import Progress, again
 from number_match.verify_quick import quick
+from number_match.words import interval
 
 
 def verify(
@@ -80,7 +81,7 @@ def _against_baseline(pack: Pack | ClientPack, old: Pack | ClientPack, name: str
         if (after.board, pack.ruleset.rules().settings) != (before.board, old.ruleset.rules().settings):
             yield place.at(puzzle=before.id).finding("id-kept", after.board, before.board)
         elif after.min_adds.lower > before.min_adds.upper or after.min_adds.upper < before.min_adds.lower:
-            bounds = [f"min Adds {both.lower} to {both.upper}" for both in (after.min_adds, before.min_adds)]
+            bounds = [f"min Adds {interval(both.lower, both.upper)}" for both in (after.min_adds, before.min_adds)]
             yield place.at(puzzle=before.id).finding("id-kept", *bounds)
 
 

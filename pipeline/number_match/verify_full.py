@@ -14,6 +14,7 @@ from number_match.rules import Board, replay
 from number_match.shifts import FAMILY_ALPHA, Counts, beyond_noise, visible
 from number_match.threads import in_order
 from number_match.verify_quick import Case
+from number_match.words import counted, interval
 
 if TYPE_CHECKING:
     from number_match.players import Player
@@ -128,7 +129,9 @@ def _solved_again(
         return
     bounds = {"min Adds": (puzzle.min_adds, result.min_adds), "par": (puzzle.par, result.par)}
     if result.verdict == "unclearable":
-        yield place.finding("solver", f"min Adds {puzzle.min_adds.upper}", f"unclearable with {allowed.adds} Adds")
+        yield place.finding(
+            "solver", f"min Adds {puzzle.min_adds.upper}", f"unclearable with {counted(allowed.adds, 'Add')}"
+        )
         return
     for what, (said, proved) in bounds.items():
         if said is None or proved is None:
@@ -149,9 +152,7 @@ def _solved_again(
 
 
 def _interval(bounds: "Interval | Bounds | None") -> str:
-    if bounds is None:
-        return "undecided"
-    return f"{bounds.lower}" if bounds.lower == bounds.upper else f"{bounds.lower} to {bounds.upper or 'any'}"
+    return "undecided" if bounds is None else interval(bounds.lower, bounds.upper)
 
 
 def _played_again(
@@ -190,7 +191,7 @@ def _shifted(comparisons: Sequence[_Comparison]) -> Iterator[Finding]:
     for number, chance in beyond_noise([of.counts for of in comparisons]):
         of = comparisons[number]
         said, fresh = of.counts.rates
-        found = f"{of.player} passes {said:.1%} with {of.adds} Adds"
+        found = f"{of.player} passes {said:.1%} with {counted(of.adds, 'Add')}"
         yield of.place.finding("pass-rate", found, f"{fresh:.1%}, as fresh playouts have it (p = {chance:.1e})")
 
 
@@ -201,6 +202,6 @@ def _power(said: int, now: int, comparisons: Sequence[_Comparison]) -> str:
         return f"{about}: no Stage could be compared"
     points = visible(len(comparisons), min(of.counts.playouts[1] for of in comparisons))
     return (
-        f"{about}: {len(comparisons)} pass rates were compared with fresh playouts (family alpha {FAMILY_ALPHA}); "
-        f"a shift of {points:.1f} points is found with 95% power"
+        f"{about}: {counted(len(comparisons), 'pass rate')} compared with fresh playouts "
+        f"(family alpha {FAMILY_ALPHA}); a shift of {points:.1f} points is found with 95% power"
     )

@@ -14,6 +14,7 @@ from number_match.findings import Finding, Place
 from number_match.identity import canonical_id, puzzle_id
 from number_match.models import ClientPack, ClientStage, Pack, Puzzle, Stage, content_hash, document_of
 from number_match.rules import ADD, MAX_ADDS, RULESETS, Board, IllegalAction, NotationError, class_counts
+from number_match.words import counted, interval
 
 
 @dataclass(frozen=True)
@@ -99,22 +100,26 @@ def _bounds(place: Place, puzzle: Puzzle, board: Board) -> Iterator[Finding]:
     """
     low, high = puzzle.min_adds.lower, puzzle.min_adds.upper
     if low > high:
-        yield place.finding("min-adds", f"{low} to {high}", "a lower bound that is not above the upper one")
+        yield place.finding("min-adds", interval(low, high), "a lower bound that is not above the upper one")
     odd = sum(count % 2 for count in class_counts(board))
     if odd and low == 0:
-        yield place.finding("min-adds", f"a lower bound of 0 with {odd} classes of odd count", "1 or more, by parity")
+        yield place.finding(
+            "min-adds", f"a lower bound of 0 with {counted(odd, 'odd class count')}", "1 or more, by parity"
+        )
     par = puzzle.par
     if (par is None) != (low != high):
         expected = "no par while min Adds is undecided" if par else "a par, since min Adds is decided"
-        yield place.finding("par", None if par is None else f"{par.lower} to {par.upper}", expected)
+        yield place.finding("par", None if par is None else interval(par.lower, par.upper), expected)
     if par is None:
         return
     if par.lower > par.upper:
-        yield place.finding("par", f"{par.lower} to {par.upper}", "a lower bound that is not above the upper one")
+        yield place.finding("par", interval(par.lower, par.upper), "a lower bound that is not above the upper one")
     least = (board.active + (odd if high else 0) + 1) // 2
     most = board.active << min(high, 30) >> 1
     if par.lower < least or par.upper > most:
-        yield place.finding("par", f"{par.lower} to {par.upper}", f"{least} to {most}, by parity and {high} Adds")
+        yield place.finding(
+            "par", interval(par.lower, par.upper), f"{least} to {most}, by parity and {counted(high, 'Add')}"
+        )
 
 
 def _uniqueness(case: Case) -> Iterator[Finding]:
@@ -165,7 +170,9 @@ def _order(case: Case) -> Iterator[Finding]:
 def _stage(case: Case, place: Place, stage: ClientStage) -> Iterator[Finding]:
     puzzle, board = case.puzzles.get(stage.puzzle), case.boards.get(stage.puzzle)
     if puzzle is not None and stage.adds < puzzle.min_adds.upper:
-        yield place.finding("allowance", f"{stage.adds} Adds", f"at least {puzzle.min_adds.upper}, which are needed")
+        yield place.finding(
+            "allowance", counted(stage.adds, "Add"), f"at least {puzzle.min_adds.upper}, which are needed"
+        )
     if not isinstance(stage, Stage):
         return
     if puzzle is not None and board is not None:
@@ -182,7 +189,7 @@ def _solution(place: Place, stage: Stage, puzzle: Puzzle, board: Board) -> Itera
     for number, action in enumerate(stage.solution, 1):
         if position.active > 2 * (len(stage.solution) - number + 1):
             yield place.finding(
-                "solution", f"{position.active} cells left after action {number - 1}", "few enough to clear"
+                "solution", f"{counted(position.active, 'cell')} left after action {number - 1}", "few enough to clear"
             )
             return
         try:
@@ -194,11 +201,11 @@ def _solution(place: Place, stage: Stage, puzzle: Puzzle, board: Board) -> Itera
         yield place.finding("solution", f"ends at {position}", "a cleared board")
         return
     if not puzzle.min_adds.lower <= adds == puzzle.min_adds.upper:
-        bounds = f"{puzzle.min_adds.lower} to {puzzle.min_adds.upper}"
-        yield place.finding("min-adds", bounds, f"an upper bound of {adds}, as many Adds as the solution makes")
+        bounds = interval(puzzle.min_adds.lower, puzzle.min_adds.upper)
+        yield place.finding("min-adds", bounds, f"an upper bound of {adds}, the Adds that the solution makes")
     if puzzle.par is not None and not puzzle.par.lower <= pairs == puzzle.par.upper:
-        bounds = f"{puzzle.par.lower} to {puzzle.par.upper}"
-        yield place.finding("par", bounds, f"an upper bound of {pairs}, as many pairs as the solution removes")
+        bounds = interval(puzzle.par.lower, puzzle.par.upper)
+        yield place.finding("par", bounds, f"an upper bound of {pairs}, the pairs that the solution removes")
 
 
 def _blend(pack: Pack) -> Mapping[str, int]:
@@ -215,14 +222,18 @@ def _figures(place: Place, stage: Stage, puzzle: Puzzle | None, pack: Pack) -> I
         yield place.finding("panel", f"counts for {sorted(lengths)} allowances", "the same allowances for every player")
     measured = min(lengths, default=0) - 1
     if stage.adds > measured:
-        yield place.finding("allowance", f"{stage.adds} Adds", f"at most {measured}, for which the panel was measured")
+        yield place.finding(
+            "allowance", counted(stage.adds, "Add"), f"at most {measured}, for which the panel was measured"
+        )
     for name, counts in players.items():
         for adds, passed in enumerate(counts.passed):
             if passed > counts.playouts:
-                yield place.finding("counts", f"{name} passed {passed} with {adds} Adds", f"at most {counts.playouts}")
+                yield place.finding(
+                    "counts", f"{name} passed {passed} with {counted(adds, 'Add')}", f"at most {counts.playouts}"
+                )
             if passed and puzzle is not None and adds < puzzle.min_adds.lower:
                 expected = f"0, since {puzzle.min_adds.lower} are needed"
-                yield place.finding("counts", f"{name} passed {passed} with {adds} Adds", expected)
+                yield place.finding("counts", f"{name} passed {passed} with {counted(adds, 'Add')}", expected)
     blend = _blend(pack)
     if stage.adds > measured or not set(blend) <= set(players):
         return
@@ -277,7 +288,7 @@ def _slots(case: Case, pack: Pack) -> Iterator[Finding]:
     old = sum(len(level.stages) for level in pack.levels[:before])
     stages = list(case.stages())[old:]
     if len(stages) != asked:
-        yield case.place.finding("assembly", f"{len(stages)} Stages", f"{asked}, as the assembly block says")
+        yield case.place.finding("assembly", counted(len(stages), "Stage"), f"{asked}, as the assembly block says")
         return
     wanted = slots(settings, settings.adds or (0, MAX_ADDS), before)
     for (place, stage), slot in zip(stages, wanted, strict=True):
@@ -288,14 +299,14 @@ def _slots(case: Case, pack: Pack) -> Iterator[Finding]:
             )
         if not fixed and not slot.adds[0] <= stage.adds <= slot.adds[1]:
             yield place.finding(
-                "allowance", f"{stage.adds} Adds", f"{slot.adds[0]} to {slot.adds[1]}, as the assembly says"
+                "allowance", counted(stage.adds, "Add"), f"{slot.adds[0]} to {slot.adds[1]}, as the assembly says"
             )
         puzzle = case.puzzles.get(stage.puzzle)
         if puzzle is None or fixed:
             continue
         if stage.adds < puzzle.min_adds.upper + slot.slack:
             expected = f"{slot.slack} more than the {puzzle.min_adds.upper} that are needed"
-            yield place.finding("allowance", f"{stage.adds} Adds", expected)
+            yield place.finding("allowance", counted(stage.adds, "Add"), expected)
         pinned = stage.id in settings.pin
         if slot.families and puzzle.family not in slot.families and not pinned:
             yield place.finding("assembly", f"family {puzzle.family}", f"one of {', '.join(sorted(slot.families))}")
