@@ -32,6 +32,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from number_match.errors import UserError
+from number_match.words import counted
 
 if TYPE_CHECKING:
     import polars as pl
@@ -208,7 +209,9 @@ def fit(pack: Pack, rows: Iterable[Row]) -> Fit:
     puzzles = [row.puzzle for row in every]
     if len(set(puzzles)) < LEAST_PUZZLES:
         found = len(set(puzzles))
-        raise UserError(f"telemetry of {found} puzzles: expected at least {LEAST_PUZZLES}, to tell a fit from chance")
+        raise UserError(
+            f"telemetry of {counted(found, 'puzzle')}: expected at least {LEAST_PUZZLES}, to tell a fit from chance"
+        )
     if observed.min() == observed.max():
         raise UserError(f"telemetry in which every Stage has the same pass rate ({observed[0]:.0%}) calibrates nothing")
     kind = "logistic" if len(every) < FEW else "isotonic"
@@ -340,7 +343,7 @@ def fragment(found: Fit, pack: Pack, telemetry: str) -> str:
     lines = ["  " + ", ".join(points[start : start + 7]) + "," for start in range(0, len(points), 7)]
     return "\n".join(
         [
-            f"# Fitted to {telemetry}: {found.rows} rows, {found.attempts} attempts.",
+            f"# Fitted to {telemetry}: {counted(found.rows, 'row')}, {counted(found.attempts, 'attempt')}.",
             f"# Pack {pack.pack_id}, version {pack.pack_version}.",
             f"# Cross-validated mean error of the pass rate {found.mean_error:g} points (the pack's own score: "
             f"{found.uncalibrated_error:g}),",
@@ -364,7 +367,8 @@ def summary(found: Fit) -> str:
     bias = " ".join(f"{points:+.1f}" for points in found.bias)
     return "\n".join(
         [
-            f"{found.kind} fit of {found.rows} rows ({found.attempts} attempts) to {', '.join(found.weights)}",
+            f"{found.kind} fit of {counted(found.rows, 'row')} ({counted(found.attempts, 'attempt')}) to "
+            f"{', '.join(found.weights)}",
             f"mean error of the pass rate {found.mean_error:.1f} points, cross-validated",
             f"mean error of the pack's own score {found.uncalibrated_error:.1f} points",
             f"rank correlation {found.rank_correlation:.3f}",

@@ -458,7 +458,7 @@ class Config(Section):
                 yield Problem(
                     "generate.candidates",
                     self.generate.candidates,
-                    f"expected enough for assemble.levels × assemble.stages = {wanted} Stages",
+                    f"expected enough for assemble.levels × assemble.stages = {counted(wanted, 'Stage')}",
                     size,
                 )
         yield from self._allowances()

@@ -13,6 +13,7 @@ import polars as pl
 
 from number_match.assemble import Assembly, Chooser, Pool, Slot, fits, lacking
 from number_match.difficulty import HARDEST, THOUSAND
+from number_match.words import counted
 
 _BINS = 20
 
@@ -38,7 +39,8 @@ def chart(wanted: Sequence[Slot], pool: Pool) -> str:
         thin = "  THIN" if len(rows) < 3 * len(slots) else ""
         bar = "#" * max(1, round(24 * len(slots) / scale))
         lines.append(
-            f"  {number * 5:3}-{number * 5 + 5:<3} {bar:<24} {len(slots):4} Stages {len(rows):6} puzzles{thin}"
+            f"  {number * 5:3}-{number * 5 + 5:<3} {bar:<24} {counted(len(slots), 'Stage'):>10} "
+            f"{counted(len(rows), 'puzzle'):>14}{thin}"
         )
     return "\n".join(lines)
 
@@ -51,8 +53,8 @@ def unfilled_table(
     `at_least` says that others may stay empty too: these alone are known to.
     """
     lines = [
-        f"the pack cannot be filled: {'at least ' if at_least else ''}{len(empty)} of {len(wanted)} Stages stay empty "
-        f"(tolerance ±{tolerance / THOUSAND:g} points)",
+        f"the pack cannot be filled: {'at least ' if at_least else ''}{len(empty)} of {counted(len(wanted), 'Stage')} "
+        f"{'stays' if len(empty) == 1 else 'stay'} empty (tolerance ±{tolerance / THOUSAND:g} points)",
         f"  {'Stage':<14}{'target':>8}  {'nearest candidate':<36}what would have to give",
     ]
     for number in empty[:40]:
@@ -131,7 +133,8 @@ def summary(found: Mapping[str, Any], times: Mapping[str, tuple[int, float]], wh
     """The last words of a run."""
     stages = found["stages"]
     lines = [
-        f"{where}: {stages} Stages from {found['usable']} usable of {found['candidates']} candidates",
+        f"{where}: {counted(stages, 'Stage')} from {found['usable']:,} usable of "
+        f"{counted(found['candidates'], 'candidate')}",
         f"  distance to target on report playouts: mean {found['mean_distance']:.2f}, "
         f"maximum {found['max_distance']:.2f}; "
         f"{found['within_2_5']} of {stages} within 2.5 points, {found['within_5']} within 5",

@@ -26,7 +26,7 @@ export function stageFacts(stage) {
   return facts([
     ["Adds allowed", String(stage.adds)],
     ["Min Adds", known(stage.min_adds)],
-    ["Par", stage.par ? `${known(stage.par)} pairs` : null],
+    ["Par", stage.par ? `${known(stage.par)} ${stage.par.upper === 1 ? "pair" : "pairs"}` : null],
     ["Difficulty", `${difficulty.score.toFixed(1)}, target ${difficulty.target.toFixed(1)}`],
     ["Band", make("bdi", {}, difficulty.band)],
     ["Family", stage.family ? make("bdi", {}, stage.family) : null],

@@ -121,6 +121,11 @@ def _data(frame: pl.DataFrame) -> alt.InlineData:
     return alt.InlineData(values=frame.to_dicts())
 
 
+def _counted(column: str, noun: str) -> pl.Expr:
+    """`words.counted` of a column."""
+    return pl.format("{} {}", column, pl.when(pl.col(column) == 1).then(pl.lit(noun)).otherwise(pl.lit(f"{noun}s")))
+
+
 def _axis(title: str | None = None, **settings: Any) -> Any:
     return alt.Axis(title=title, **settings)
 
@@ -133,10 +138,10 @@ def curve(stages: pl.DataFrame, width: int) -> Chart:
     last = stages.height
     frame = stages.with_columns(
         pl.format(
-            "{}: difficulty {} ({} to {}), target {}, {} Adds, {}",
+            "{}: difficulty {} ({} to {}), target {}, {}, {}",
             "stage",
             *(pl.col(key).round(1) for key in ("score", "low", "high", "target")),
-            "adds",
+            _counted("adds", "Add"),
             "band",
         ).alias("say"),
         (pl.col("number") - 0.5).alias("from"),
@@ -210,8 +215,9 @@ def pass_rates(stages: pl.DataFrame) -> pl.DataFrame:
     means = rows.group_by("level", "player", "adds", maintain_order=True).agg(
         pl.col("rate").mean(), pl.len().alias("n")
     )
+    percent = (100 * pl.col("rate")).round(1)
     say = pl.format(
-        "{}, {}: {}% with {} Adds ({} Stages)", "level", "player", (100 * pl.col("rate")).round(1), "adds", "n"
+        "{}, {}: {}% with {} ({})", "level", "player", percent, _counted("adds", "Add"), _counted("n", "Stage")
     )
     return means.with_columns(say.alias("say"))
 
@@ -319,10 +325,10 @@ def verdicts(tried: pl.DataFrame, width: int) -> Chart:
         .sort("at")
         .with_columns(
             pl.format(
-                "{} cells: median {} nodes, 95% within {}, most {} ({} boards)",
+                "{} cells: median {} nodes, 95% within {}, most {} ({})",
                 "size",
                 *(pl.col(key).cast(pl.Int64) for key in ("half", "most", "top")),
-                "boards",
+                _counted("boards", "board"),
             ).alias("say")
         )
     )
@@ -399,7 +405,9 @@ def against(offered: pl.DataFrame, stages: pl.DataFrame) -> pl.DataFrame:
 def pool(offered: pl.DataFrame, stages: pl.DataFrame, width: int) -> Chart:
     """Puzzles for each difficulty against the Stages that want it, and below it where families and sizes lie."""
     frame = against(offered, stages).with_columns(
-        pl.format("difficulty {} to {}: {} puzzles for {} Stages", "from", "to", "puzzles", "wanted").alias("say"),
+        pl.format(
+            "difficulty {} to {}: {} for {}", "from", "to", _counted("puzzles", "puzzle"), _counted("wanted", "Stage")
+        ).alias("say"),
         pl.when(pl.col("wanted") > 0).then(pl.col("wanted").cast(pl.String)).otherwise(pl.lit("")).alias("asked"),
     )
     x = alt.X(
@@ -441,7 +449,8 @@ def _families(offered: pl.DataFrame, x: Any, width: int) -> Chart:
         (pl.col("bin") * _BIN).alias("from"),
         ((pl.col("bin") + 1) * _BIN).alias("to"),
     )
-    say = pl.format("{} of {} cells, difficulty {} to {}: {} puzzles", "family", "size", "from", "to", "count")
+    held = _counted("count", "puzzle")
+    say = pl.format("{} of {} cells, difficulty {} to {}: {}", "family", "size", "from", "to", held)
     counts = counts.with_columns(say.alias("say"))
     rows = counts.select("family", "at").unique().height
     axis = _axis(domain=False, ticks=False, labelLimit=_label_room(width), labelFontSize=11)

@@ -9,6 +9,7 @@ import polars as pl
 from number_match.report import charts
 from number_match.report.charts import Chart
 from number_match.report.folder import RunFolder
+from number_match.words import counted
 
 
 def pictures(run: RunFolder) -> Iterator[tuple[str, str, str, Callable[[int], Chart]]]:
@@ -16,8 +17,8 @@ def pictures(run: RunFolder) -> Iterator[tuple[str, str, str, Callable[[int], Ch
     stages, count = run.stages, run.stages.height
     near = stages.filter(pl.col("distance").abs() <= 2.5).height
     text = (
-        f"Difficulty of the {count} Stages in order: the target as a line, what was reached as a dot with its 95% "
-        f"interval, the Adds allowed below. {near} of {count} lie within 2.5 points of their target."
+        f"Difficulty of {counted(count, 'Stage')} in order: the target as a line, what was reached as a dot with its "
+        f"95% interval, the Adds allowed below. {near} of {count} lie within 2.5 points of their target."
     )
     yield "curve", "The curve", text, lambda width: charts.curve(stages, width)
 
@@ -34,7 +35,7 @@ def pictures(run: RunFolder) -> Iterator[tuple[str, str, str, Callable[[int], Ch
     undecided = tried.filter(pl.col("verdict") == "undecided").height
     text = (
         "Verdicts by the number of cells, and the nodes that they took: the median as a dot, 95% of the boards within "
-        f"the bar, the most as a tick. {undecided:,} of {tried.height:,} boards stayed undecided."
+        f"the bar, the most as a tick. {undecided:,} of {counted(tried.height, 'board')} stayed undecided."
     )
     yield "verdicts", "What the solver said", text, lambda width: charts.verdicts(tried, width)
 

@@ -68,6 +68,6 @@ function filter() {
     );
     left += !item.hidden && item.localName === "li";
   }
-  document.getElementById("shown").textContent = left === cards ? `${cards} Stages` : `${left} of ${cards} Stages`;
+  document.getElementById("shown").textContent = `${left === cards ? "" : `${left} of `}${cards} Stage${cards === 1 ? "" : "s"}`;
 }
 filter();
