@@ -10,8 +10,10 @@ BIN := .venv/bin
 READY := .venv/.ready
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --no-input --constraint .ci/constraints.txt
 
+BENCHES := solver players assembly stages scaling start
+
 .DEFAULT_GOAL := help
-.PHONY: help setup pack test soak lint pictures signature golden schema constraints clean bench-solver bench-players bench-assembly
+.PHONY: help setup pack test soak lint pictures signature golden schema constraints clean bench $(addprefix bench-,$(BENCHES))
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 20
@@ -50,6 +52,9 @@ golden: $(READY) ## make the golden packs of tests/packs anew, when a behaviour 
 	  $(BIN)/number-match run -c tests/packs/$$name.toml -o output/golden-$$name --quiet && \
 	  cp output/golden-$$name/pack.json tests/packs/$$name.pack.json || exit 1; done
 
+bench: $(READY) ## all benchmarks, small, in some ten minutes; tables, and output/bench/bench.json
+	@$(BIN)/python tests/bench/everything.py output/bench/bench.json
+
 bench-solver: $(READY) ## how strong and how fast the solver is (YARDSTICK=folder: beside the bare programs there)
 	@$(BIN)/python tests/bench/solver.py $(if $(YARDSTICK),--yardstick $(YARDSTICK))
 
@@ -58,6 +63,15 @@ bench-players: $(READY) ## how fast and how good the players are (YARDSTICK=fold
 
 bench-assembly: $(READY) ## assemble 2,000 Stages from 200,000 puzzles and print times and memory
 	@$(BIN)/python tests/bench/assembly.py
+
+bench-stages: $(READY) ## seconds and boards a second of each stage
+	@$(BIN)/python tests/bench/stages.py
+
+bench-scaling: $(READY) ## CPU and memory with 1 and 2 workers (CANDIDATES="20000 200000", WORKERS="1 2 4")
+	@$(BIN)/python tests/bench/scaling.py $(if $(CANDIDATES),--candidates $(CANDIDATES)) $(if $(WORKERS),--workers $(WORKERS))
+
+bench-start: $(READY) ## how soon commands answer
+	@$(BIN)/python tests/bench/start.py
 
 schema: $(READY) ## write the JSON Schemas of pack and config anew
 	@for name in pack config; do \

@@ -7,15 +7,21 @@ assignment, alone and with couplings. The figures are seconds, and the process's
 
 from __future__ import annotations
 
+import argparse
 import resource
-import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any, TypeVar
 
 import numpy as np
+from results import keep, show
 
 from number_match.assemble import Assembly, Pool, assemble, shortlist, slots
 from number_match.config import AssembleConfig
+
+T = TypeVar("T")
 
 
 def made_up_pool(number: int, allowances: int = 6) -> Pool:
@@ -37,33 +43,36 @@ def made_up_pool(number: int, allowances: int = 6) -> Pool:
     )
 
 
-def clock() -> tuple[float, float]:
-    """Wall and processor seconds."""
-    return time.perf_counter(), time.process_time()
+def timed(what: str, work: Callable[[], T]) -> tuple[dict[str, Any], T]:
+    """The beginning of a row, and what came out; the processor's seconds say more on a shared machine."""
+    wall, cpu = time.perf_counter(), time.process_time()
+    found = work()
+    seconds = {"wall s": round(time.perf_counter() - wall, 1), "CPU s": round(time.process_time() - cpu, 1)}
+    return {"step": what, **seconds}, found
 
 
-def since(begun: tuple[float, float]) -> str:
-    """What has passed since: the processor's seconds say more on a shared machine."""
-    wall, cpu = clock()
-    return f"{wall - begun[0]:7.1f} s  (cpu {cpu - begun[1]:5.1f} s)"
-
-
-def report(what: str, begun: tuple[float, float], found: Assembly) -> None:
-    """One line of the table."""
+def quality(found: Assembly) -> dict[str, Any]:
+    """The rest of a row: how many Stages, how far from their targets, in points, and how far from the bound."""
     distances = [place.distance / 1000 for place in found.places if place]
-    print(
-        f"{what:<32}{since(begun)}  {len(found.places) - len(found.unfilled):5} filled   "
-        f"mean {np.mean(distances):7.4f}   max {max(distances):7.4f}   gap {found.cost - found.bound}"
-    )
+    return {
+        "filled": len(distances),
+        "mean": round(float(np.mean(distances)), 4),
+        "max": max(distances),
+        "gap": found.cost - found.bound,
+    }
 
 
-def main(arguments: Sequence[str]) -> None:
-    """Print the table; arguments: puzzles, Levels, Stages a Level."""
-    number, levels, stages = (int(argument) for argument in arguments) if arguments else (200_000, 100, 20)
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--puzzles", type=int, default=200_000)
+    parser.add_argument("--levels", type=int, default=100)
+    parser.add_argument("--stages", type=int, default=20, help="a Level")
+    parser.add_argument("--json", type=Path, help="also write the table to this file")
+    given = parser.parse_args()
     config = AssembleConfig.model_validate(
         {
-            "levels": levels,
-            "stages": stages,
+            "levels": given.levels,
+            "stages": given.stages,
             "curve": {"kind": "sawtooth", "start": 10.0, "end": 70.0, "period": 10, "depth": 10.0},
             "constraints": {"near_duplicates": None},
         }
@@ -71,16 +80,21 @@ def main(arguments: Sequence[str]) -> None:
     coupled = config.model_copy(
         update={"constraints": type(config.constraints)(family_in_row=3, slack=1, early_add="never")}
     )
-    pool = made_up_pool(number)
-    print(f"{number} puzzles × 5 allowances, {levels * stages} Stages")
-    begun = clock()
-    lists = shortlist(slots(config, (1, 5)), pool, 6, 10_000)
-    print(f"{'shortlist of 6':<32}{since(begun)}  {len(set().union(*lists)):5} boards")
+    pool = made_up_pool(given.puzzles)
+    row, lists = timed("shortlist of 6", lambda: shortlist(slots(config, (1, 5)), pool, 6, 10_000))
+    rows = [row | dict.fromkeys(("filled", "mean", "max", "gap"))]
     for what, settings in (("assignment", config), ("with couplings and constraints", coupled)):
-        begun = clock()
-        report(what, begun, assemble(slots(settings, (1, 5)), pool, settings))
-    print(f"peak memory {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20:.2f} GiB")
+        row, found = timed(what, partial(assemble, slots(settings, (1, 5)), pool, settings))
+        rows.append(row | quality(found))
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10
+    tables = {
+        f"{given.puzzles:,} puzzles × 5 allowances into {given.levels * given.stages:,} Stages": rows,
+        "pool and memory": [{"boards on shortlists": len(set().union(*lists)), "peak memory MiB": memory}],
+    }
+    for title, table in tables.items():
+        show(title, table)
+    keep(tables, given.json)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main()

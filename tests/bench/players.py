@@ -12,7 +12,6 @@ what counts.
 from __future__ import annotations
 
 import argparse
-import json
 import random
 import sys
 import time
@@ -25,6 +24,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
+from results import keep
 
 from number_match.config import Sampling
 from number_match.identity import puzzle_id
@@ -224,8 +224,7 @@ def main() -> None:
         for figure in ("mean", "spread", "reliability"):
             print(f"\n{figure} of pass rates, by cells, Adds and player")
             print(table.pivot("player", index=["cells", "adds"], values=figure))
-    if given.json:
-        given.json.write_text(json.dumps(result | {"strata": rows}, indent=1) + "\n")
+    keep(result | {"strata": rows}, given.json)
 
 
 if __name__ == "__main__":

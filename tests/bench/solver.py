@@ -17,7 +17,6 @@ Times are of the process, so that a busy machine disturbs them little.
 from __future__ import annotations
 
 import argparse
-import json
 import random
 import subprocess
 import sys
@@ -28,6 +27,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from results import Table, keep, show
 from tqdm import tqdm
 
 from number_match.kernels import prepare
@@ -36,8 +36,6 @@ from number_match.solve import SolveResult, solve
 
 EVEN_SIZES = (18, 24, 30, 36, 40, 44, 54, 63, 72, 81, 90)
 BUDGET = 1_000_000
-
-Table = list[dict[str, Any]]
 
 
 def random_boards(cells: int, how_many: int, *, even: bool = False) -> list[Board]:
@@ -165,15 +163,6 @@ def proofs(how_many: int) -> Table:
     return rows
 
 
-def show(title: str, rows: Table) -> None:
-    print(f"\n{title}\n")
-    columns = list(rows[0])
-    width = {name: max(len(name), *(len(str(row[name])) for row in rows)) for name in columns}
-    print("  ".join(name.rjust(width[name]) for name in columns))
-    for row in rows:
-        print("  ".join(("-" if row[name] is None else str(row[name])).rjust(width[name]) for name in columns))
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description="How strong and how fast the solver is.")
     parser.add_argument("--yardstick", type=Path, help="folder with the bare programs")
@@ -192,8 +181,7 @@ def main() -> None:
     }
     for title, rows in tables.items():
         show(title, rows)
-    if options.json:
-        options.json.write_text(json.dumps(tables, indent=1) + "\n")
+    keep(tables, options.json)
 
 
 if __name__ == "__main__":
