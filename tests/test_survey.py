@@ -19,7 +19,7 @@ from number_match import survey_boards
 from number_match.players import default_panel
 from number_match.rules import VEYRA_1, Board, Ruleset, class_counts
 from number_match.simulate import simulate, wilson
-from number_match.solve import solve
+from number_match.solve import Bounds, solve
 from number_match.store import Store
 from number_match.survey_boards import Survey
 from number_match.survey_figures import SUMMARY, Counts, clustered, summary
@@ -94,6 +94,13 @@ def test_stopping_at_the_verdict_bounds_min_adds_as_well() -> None:
             board = Board.parse(text).with_adds(3)
             whole, short = solve(board, node_budget=budget), solve(board, node_budget=budget, verdict_only=True)
             assert short.min_adds == whole.min_adds
+
+
+def test_a_smaller_allowance_that_is_left_open_is_asked_about_by_itself() -> None:
+    """With an Add allowed, a quarter of the budget is for a clear without."""
+    board = Board.parse("714821337/626287777/919729815/915419312 +3")
+    assert solve(board, node_budget=500_000, verdict_only=True).min_adds == Bounds(0, 1)
+    assert survey_boards._bounds(board, 500_000)[:2] == (1, 1)
 
 
 def test_boards_are_random_and_those_of_a_size_its_own() -> None:

@@ -2,7 +2,8 @@
 
 Boards are drawn cell by cell, digits 1 to 9 equally likely, and none is left out. Board k of a size is the same board
 however many are asked for, so that a survey can be made larger. One solve with the largest allowance bounds min Adds,
-and that answers every smaller allowance, too.
+and that answers every smaller allowance, too; where it leaves a smaller one open, that one is asked about once more, by
+itself.
 """
 
 from __future__ import annotations
@@ -21,10 +22,12 @@ from number_match.jobs import Job
 from number_match.players import default_panel
 from number_match.rules import RULESETS, Board, Ruleset, class_counts
 from number_match.simulate import SCORING_BEHAVIOUR, simulate
-from number_match.solve import SOLVER_BEHAVIOUR, solve
+from number_match.solve import SOLVER_BEHAVIOUR, Bounds, solve
 from number_match.store import Request, Store
 from number_match.validate import check
 
+SURVEY_BEHAVIOUR = 1
+"""Goes up when the same solver and players may lead to other rows."""
 SHARD = 500  # boards
 FOLDER = "boards"
 DEFAULT_BUDGET = ValidateConfig().node_budget
@@ -84,6 +87,7 @@ class Survey:
     def _job(self, folder: Path, cells: int, numbers: range) -> BoardsJob:
         what = self.settings | {
             "behaviour": {
+                "survey": SURVEY_BEHAVIOUR,
                 "generate": GENERATOR_BEHAVIOUR,
                 "solve": SOLVER_BEHAVIOUR,
                 "simulate": SCORING_BEHAVIOUR,
@@ -168,9 +172,12 @@ def _bounds(board: Board, node_budget: int) -> tuple[int, int | None, int, str]:
     """Bounds of min Adds, nodes, and what went wrong. A clear counts when the plain rules have replayed it."""
     try:
         result = solve(board, node_budget=node_budget, verdict_only=True)
-        problem = check(result)
+        problem, bounds, nodes = check(result), result.min_adds, result.nodes
+        if not problem and bounds.upper is not None and not bounds.decided:
+            result = solve(board.with_adds(bounds.upper - 1), node_budget=node_budget, verdict_only=True)
+            fewer, nodes = result.min_adds, nodes + result.nodes
+            upper = bounds.upper if fewer.upper is None else fewer.upper
+            problem, bounds = check(result), Bounds(max(bounds.lower, fewer.lower), upper)
     except (ValueError, ArithmeticError, LookupError) as error:
         return 0, None, 0, f"{type(error).__name__}: {error}"
-    if problem:
-        return 0, None, result.nodes, problem
-    return result.min_adds.lower, result.min_adds.upper, result.nodes, ""
+    return (0, None, nodes, problem) if problem else (bounds.lower, bounds.upper, nodes, "")

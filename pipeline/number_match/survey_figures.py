@@ -228,8 +228,8 @@ def heading(survey: Survey) -> str:
 NOTES = """
 In brackets: 95% intervals (Wilson). A board that stayed undecided counts as not clearable at the lower end and as
 clearable at the upper one. Every clear was replayed by the plain rules. One solve with the largest allowance bounds
-the fewest Adds, which answers every smaller allowance. Boards are drawn digit by digit, 1 to 9 equally likely; none
-is left out.
+the fewest Adds, which answers every smaller allowance; what it leaves open there is asked once more. Boards are drawn
+digit by digit, 1 to 9 equally likely; none is left out.
 """
 PANEL_NOTE = """
 Pass rates are means over boards, and boards are the sample: the interval is Wilson's on the effective sample size
