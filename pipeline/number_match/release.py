@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
+import polars as pl
+
 from number_match import __version__, models
 from number_match.assemble import Assembly, Pool, Slot, level_ids
 from number_match.config import Config
@@ -26,7 +28,9 @@ def build(
     order: Order,
 ) -> models.Pack:
     """The pack, sealed. Every slot of `order` is filled, and `figures` has the report stream of every new puzzle."""
-    rows = {row["puzzle"]: row for row in figures.usable.iter_rows(named=True)}
+    chosen = [pool.puzzles[place.row] for place in assembly.places if place]
+    usable = figures.usable.filter(pl.col("puzzle").is_in(chosen))
+    rows = {row["puzzle"]: row for row in usable.iter_rows(named=True)}
     reports = _reports(figures)
     puzzles: list[models.Puzzle] = list(order.before.puzzles) if order.before else []
     stages: list[tuple[Slot, models.Stage]] = []

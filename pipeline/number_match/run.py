@@ -348,6 +348,7 @@ class Run(Maker):
 
         candidates, verdicts = [], []
         screens: dict[str, list[pl.DataFrame]] = {player: [] for player in self.plan.players}
+        wanted = ["puzzle", "playouts", "passed", "actions"]  # of all candidates; the rest is for those that are chosen
         for batch in batches:
             for job in self.plan.generate([batch]):
                 table = self.read(job.request, generate.SCHEMA)
@@ -355,7 +356,8 @@ class Run(Maker):
                 check = self.plan.validate(job)
                 verdicts.append(self.read(check.request, validate.SCHEMA))
                 for player, tables in screens.items():
-                    tables.append(self.read(self.plan.screen(check, player).request, score.SCHEMA))
+                    screen = self.read(self.plan.screen(check, player).request, score.SCHEMA)
+                    tables.append(screen.select(wanted))
         return Figures.of(candidates, verdicts, screens, self.order)
 
     def _fill(self, screened: Pool, figures: Figures) -> tuple[Pool, Assembly, Figures]:

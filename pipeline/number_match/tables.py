@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from number_match import models
 from number_match.assemble import Assembly, Pool
@@ -144,9 +146,9 @@ def _puzzles(config: Config, pack: models.Pack, pools: Sequence[Pool], figures: 
         points = pl.DataFrame(
             {
                 "puzzle": list(pool.puzzles),
-                "scores": (pool.scores / THOUSAND).tolist(),
-                "floor": [None] * len(pool) if pool.floor is None else (pool.floor / THOUSAND).tolist(),
-                "median_actions": [None] * len(pool) if pool.actions is None else pool.actions.tolist(),
+                "scores": _lists(pool.scores / THOUSAND),
+                "floor": [None] * len(pool) if pool.floor is None else _lists(pool.floor / THOUSAND),
+                "median_actions": [None] * len(pool) if pool.actions is None else pool.actions,
             },
             schema={name: PUZZLES[name] for name in ("puzzle", "scores", "floor", "median_actions")},
         )
@@ -156,6 +158,11 @@ def _puzzles(config: Config, pack: models.Pack, pools: Sequence[Pool], figures: 
     return (
         table.join(best, on="puzzle", how="left", maintain_order="left").select(list(PUZZLES)).match_to_schema(PUZZLES)
     )
+
+
+def _lists(values: NDArray[np.float64]) -> pl.Series:
+    """A list for each row, made without a Python object for each value."""
+    return pl.Series(values, dtype=pl.Array(pl.Float64, values.shape[1])).arr.to_list()
 
 
 def _stages(
