@@ -87,7 +87,7 @@ def stopped_at(said: str, out: Path, what: str) -> str:
     """The file, within the run folder, that a run stopped at, and how it says so; its number or key left out."""
     found = re.fullmatch(
         rf"(?:.*\n)*?stopped: {re.escape(str(out))}/?(\S*): {re.escape(what)}\n"
-        rf"what is finished is kept; go on with: number-match run -c \S+ -o {re.escape(str(out))}\n",
+        rf"what is finished is kept; go on with: number-match run -c \S+ -o {re.escape(str(out))}( --\w+ \S+)*\n",
         said,
     )
     assert found, said
@@ -134,6 +134,7 @@ def test_workers_on_a_full_disk(command: Command, tiny: Path, disk: Disk, whole:
     disk.fill(free=3)
     ended = process("run", "-c", tiny, "-o", out, "--engine", "local", "--workers", 2, code=1)
     assert stopped_at(ended.stderr, out, FULL) == "validation/.parquet"
+    assert ended.stderr.endswith(" --workers 2 --engine local\n")
     assert strays(out) == []
     disk.change("size=64m")
     assert command("run", "-c", tiny, "-o", out).code == 0

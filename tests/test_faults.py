@@ -261,7 +261,7 @@ CLUSTER = """
             threading.Thread(target=kill_one, args=(cluster, out), daemon=True).start()
             words = ["run", "-c", config, "-o", out, "--engine", "dask", "--scheduler", cluster.scheduler_address]
             code = cli.run(words)
-        sys.exit(code)
+        sys.exit(code or cli.run(["status", out]))  # the cluster is gone, and is not asked
 """
 
 
@@ -275,6 +275,7 @@ def test_a_dask_cluster_that_loses_a_worker_makes_the_same_pack(tiny: Path, tmp_
     )
     assert ended.returncode == 0, ended
     assert "killed" in ended.stdout
+    assert "nothing to do" in ended.stdout
     assert (out / "pack.json").read_bytes() == whole
 
 

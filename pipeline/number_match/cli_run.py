@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
@@ -79,13 +79,14 @@ def _run(
     from number_match.report import is_current, write_report
     from number_match.run import CannotFill, folder_of, run
 
-    flags = {"out": _run_folder(out) if out else None, "workers": workers, "engine": engine, "scheduler": scheduler}
+    how = {"workers": workers, "engine": engine, "scheduler": scheduler}
+    flags = {"out": _run_folder(out) if out else None, **how}
     config = load(files, settings, {key: value for key, value in flags.items() if value is not None})
 
     say = sayer(quiet)
     folder = folder_of(config)
     try:
-        with resumable(_command_line(until, files, out, settings)):
+        with resumable(_command_line(until, files, {"out": out, **how}, settings)):
             run(config, until=until, dry_run=dry_run, say=say, bars=not quiet and sys.stderr.isatty())
             if until in ("run", "assemble") and not dry_run:
                 if not is_current(folder):
@@ -142,13 +143,14 @@ def resumable(again: str) -> Iterator[None]:
         raise
 
 
-def _command_line(command: str, files: list[Path], out: Path | None, settings: list[str]) -> str:
+def _command_line(command: str, files: list[Path], flags: Mapping[str, object], settings: list[str]) -> str:
     """The command that goes on with a run."""
     words = ["number-match", command]
     for file in files:
         words += ["-c", str(file)]
-    if out:
-        words += ["-o", str(out)]
+    for name, value in flags.items():
+        if value is not None:
+            words += ["-o" if name == "out" else f"--{name}", str(value)]
     for setting in settings:
         words += ["--set", setting]
     return shlex.join(words)

@@ -27,7 +27,7 @@ import rfc8785
 from number_match import __version__
 from number_match.config import Config
 from number_match.difficulty import THOUSAND
-from number_match.engine import Engine, open_engine
+from number_match.engine import Engine, Inline, open_engine
 from number_match.jobs import Job, Maker, Receipt, Say, kept
 from number_match.order import take_order
 from number_match.plan import (
@@ -130,13 +130,12 @@ def run(config: Config, *, until: str = "run", dry_run: bool = False, say: Say, 
         done = False
     plan = Plan(config, store.folder)
     if dry_run:
-        with open_engine(config.run) as engine:
-            try:
-                Run(config, store, plan, engine, say, dry=True, done=done).go(until)
-            except CannotFill as problem:
-                say(str(problem))
-            except DamagedShard:
-                say("then as the shards ask that are made again")
+        try:
+            Run(config, store, plan, Engine(Inline, 1), say, dry=True, done=done).go(until)
+        except CannotFill as problem:
+            say(str(problem))
+        except DamagedShard:
+            say("then as the shards ask that are made again")
         return
     store.prepare()
     with store.lock(), open_engine(config.run) as engine:
