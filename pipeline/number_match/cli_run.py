@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -80,7 +81,7 @@ def _run(
     from number_match.run import CannotFill, folder_of, run
 
     how = {"workers": workers, "engine": engine, "scheduler": scheduler}
-    flags = {"out": _run_folder(out) if out else None, **how}
+    flags = {"out": run_folder(out) if out else None, **how}
     config = load(files, settings, {key: value for key, value in flags.items() if value is not None})
 
     say = sayer(quiet)
@@ -98,7 +99,7 @@ def _run(
         raise typer.Exit(1) from None
 
 
-def _run_folder(out: Path) -> str:
+def run_folder(out: Path) -> str:
     """The run folder as run.json names it."""
     from number_match.errors import UserError
 
@@ -148,12 +149,16 @@ def _command_line(command: str, files: list[Path], flags: Mapping[str, object], 
     words = ["number-match", command]
     for file in files:
         words += ["-c", str(file)]
-    for name, value in flags.items():
-        if value is not None:
-            words += ["-o" if name == "out" else f"--{name}", str(value)]
+    words += flag_words(flags)
     for setting in settings:
         words += ["--set", setting]
     return shlex.join(words)
+
+
+def flag_words(flags: Mapping[str, object]) -> list[str]:
+    """Those of the flags that are given, as words of a command line."""
+    given = {name: value for name, value in flags.items() if value is not None}
+    return [word for name, value in given.items() for word in ("-o" if name == "out" else f"--{name}", str(value))]
 
 
 @app.command(rich_help_panel=PANEL)
@@ -164,7 +169,7 @@ def status(folder: Annotated[Path, typer.Argument(metavar="DIR", help="A run fol
     from number_match.errors import UserError
     from number_match.run import run
 
-    if not (folder / "run.json").is_file():
+    if not os.path.isfile(folder / "run.json"):
         raise UserError(f"{folder}: expected a run folder, with a run.json in it")
     config = load([folder / "run.json"], (), {"out": str(folder.absolute())})
     run(config, dry_run=True, say=typer.echo)

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from number_match.cli_board import JsonOption, RulesetOption
-from number_match.cli_run import Quiet, Scheduler, resumable, sayer
+from number_match.cli_run import Quiet, Scheduler, flag_words, resumable, run_folder, sayer
 from number_match.errors import UserError
 
 app = typer.Typer()
@@ -61,6 +61,7 @@ def survey(
 
     Run again to go on, with more boards or sizes, too.
     """
+    import shlex
     import sys
 
     from number_match.boards import parse_ruleset
@@ -81,8 +82,10 @@ def survey(
         node_budget=node_budget,
     )
     run = RunConfig(engine=engine.value, workers=workers, scheduler=scheduler)
-    folder = out.absolute()
-    with resumable(f"{asked.command} -o {out}"):
+    how = {"out": out, "workers": workers, "engine": engine.value, "scheduler": scheduler}
+    again = f"{asked.command} {shlex.join(flag_words(how))}"
+    with resumable(again):
+        folder = Path(run_folder(out))
         figures = run_survey(asked, folder, run, say=sayer(quiet), bars=not quiet and sys.stderr.isatty())
     if as_json:
         typer.echo(figures.write_ndjson(), nl=False)
