@@ -15,8 +15,11 @@ import psutil
 import pytest
 
 from conftest import Command
-from number_match.config import RunConfig
+from number_match.config import RunConfig, load
 from number_match.engine import ATTEMPTS, WorkersDied, open_engine
+from number_match.jobs import work
+from number_match.plan import Plan
+from number_match.store import Store
 from test_run import TINY, process
 
 pytestmark = pytest.mark.usefixtures("no_page")
@@ -92,6 +95,20 @@ def test_the_jobs_of_a_killed_worker_are_done_by_another(tmp_path: Path) -> None
 def test_a_job_that_kills_every_worker_stops_the_run() -> None:
     with open_engine(TWO) as engine, pytest.raises(WorkersDied, match=f"killed {ATTEMPTS} times"):
         list(engine.each(die, [1]))
+
+
+def test_a_worker_has_kernels_compiled_where_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It may be on another machine than the run, beside others that begin at the same time."""
+    (tmp_path / "tiny.toml").write_text(TINY, encoding="utf-8")
+    config = load([tmp_path / "tiny.toml"], (), {"out": str(tmp_path / "run")})
+    plan, store = Plan(config, tmp_path / "run"), Store(tmp_path / "run")
+    store.prepare()
+    asked: list[list[str]] = []
+    monkeypatch.setattr("number_match.kernels.prepare", lambda parts, say: asked.append(list(parts)))
+    source = next(plan.generate(plan.base()))
+    for job in (source, plan.validate(source), plan.screen(plan.validate(source), "random")):
+        work(job)
+    assert asked == [["adds"], ["playouts"]]
 
 
 # the whole run

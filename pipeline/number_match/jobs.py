@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -56,6 +56,22 @@ class Job(ABC):
     at_most: ClassVar[bool] = False
     """Whether `boards` is only an upper bound, since results that are not there yet decide."""
 
+    @property
+    def kernels(self) -> tuple[str, ...]:
+        """The compiled code that it needs: files of `kernels/`."""
+        return ()
+
+
+def warm_up(jobs: Iterable[Job], say: Say) -> None:
+    """Load the kernels that these jobs need; compile them where that was never done on this machine.
+
+    A run does so before its workers start, and workers do, since theirs may be another machine.
+    """
+    if parts := sorted({part for job in jobs for part in job.kernels}):
+        from number_match.kernels import prepare
+
+        prepare(parts, say)
+
 
 def work(job: Job) -> Receipt:
     """Make a shard and write it.
@@ -64,6 +80,7 @@ def work(job: Job) -> Receipt:
         DamagedShard: what it is made from is damaged.
         OSError: it cannot be written.
     """
+    warm_up([job], lambda text: print(text, file=sys.stderr))
     wall, cpu = time.perf_counter(), time.process_time()
     store = Store(Path(job.folder))
     table, counts = job.table(store)

@@ -84,6 +84,10 @@ class ValidateJob(StageJob):
         return table, {**dict(verdicts), "nodes": int(table["nodes"].sum())}
 
     @property
+    def kernels(self) -> tuple[str, ...]:
+        return ("adds",)
+
+    @property
     def boards(self) -> int:
         return self.source.boards
 
@@ -106,6 +110,10 @@ class ScreenJob(StageJob):
         return _play(self.config, verdicts.filter(pl.col("verdict") == "clearable"), self.player, "screen")
 
     @property
+    def kernels(self) -> tuple[str, ...]:
+        return ("playouts",)
+
+    @property
     def boards(self) -> int:
         return self.source.boards
 
@@ -123,6 +131,11 @@ class PlayJob(StageJob):
 
         boards = pl.DataFrame(self.puzzles, schema=["puzzle", "board"], orient="row")
         return _play(self.config, boards, self.player, self.stream)
+
+    @property
+    def kernels(self) -> tuple[str, ...]:
+        lost = _tells_lost(self.config.score, self.player, self.stream)
+        return ("adds", "playouts") if lost else ("playouts",)
 
     @property
     def boards(self) -> int:

@@ -28,7 +28,7 @@ from number_match import __version__
 from number_match.config import Config
 from number_match.difficulty import THOUSAND
 from number_match.engine import Engine, Inline, open_engine
-from number_match.jobs import Job, Maker, Receipt, Say, kept
+from number_match.jobs import Job, Maker, Receipt, Say, kept, warm_up
 from number_match.order import take_order
 from number_match.plan import (
     BEHAVIOURS,
@@ -36,8 +36,6 @@ from number_match.plan import (
     GenerateJob,
     Plan,
     PlayJob,
-    ScreenJob,
-    ValidateJob,
     top_up,
 )
 from number_match.store import DamagedShard, Store, differences
@@ -220,8 +218,7 @@ class Run(Maker):
             self.say(_summary(title or stage, jobs, missing, self._reasons(missing)))
         if self.dry:
             return
-        if missing:
-            self._warm_up(missing)
+        warm_up(missing, self.say)
         begun = time.perf_counter()
         with self.bar(title or stage, sum(job.boards for job in missing)) as bar:
             for job, receipt in self.made(missing):
@@ -246,14 +243,6 @@ class Run(Maker):
                 changes = min((differences(what, job.request.what) for what in old), key=len)
                 reasons["; ".join(changes) or "damaged"] += 1
         return dict(reasons.most_common())
-
-    def _warm_up(self, jobs: Sequence[Job]) -> None:
-        """Compile what the workers need, here and once, before they start."""
-        from number_match.kernels import prepare
-
-        parts = ["adds"] if any(isinstance(job, ValidateJob) or _follows(job) for job in jobs) else []
-        parts += ["playouts"] if any(isinstance(job, ScreenJob | PlayJob) for job in jobs) else []
-        prepare(parts, self.say)
 
     # ---------------------------------------------------------------------------------------------------- the loop
 
@@ -457,11 +446,6 @@ class Problem:
     slots: int
     text: str
     aims: Mapping[tuple[str, int], int]
-
-
-def _follows(job: Job) -> bool:
-    """Whether a job asks the solver about positions of its playouts."""
-    return isinstance(job, PlayJob) and job.stream == "report"
 
 
 def _summary(title: str, jobs: Sequence[Job], missing: Sequence[Job], reasons: Mapping[str, int]) -> str:

@@ -23,7 +23,7 @@ from number_match import __version__
 from number_match.config import RunConfig
 from number_match.engine import open_engine
 from number_match.errors import UserError
-from number_match.jobs import Job, Maker, Say, kept
+from number_match.jobs import Job, Maker, Say, kept, warm_up
 from number_match.store import DamagedShard, Store, differences
 from number_match.survey_boards import FOLDER, BoardsJob, Survey
 from number_match.survey_figures import Counts, page, rates, summary
@@ -51,8 +51,7 @@ def run_survey(survey: Survey, folder: Path, run: RunConfig, *, say: Say, bars: 
         maker = Maker(store, engine, say, bars=bars)
         missing = maker.missing(jobs)
         say(kept("survey", jobs, missing))
-        if missing:
-            _warm_up(survey, say)
+        warm_up(missing, say)
         with maker.bar("survey", sum(job.boards for job in missing)) as bar:
             for job, _ in maker.made(missing):
                 bar.update(job.boards)
@@ -105,12 +104,6 @@ def _is_done(store: Store, survey: Survey, record: Mapping[str, Any], jobs: Sequ
         )
     except DamagedShard:
         return False
-
-
-def _warm_up(survey: Survey, say: Say) -> None:
-    from number_match.kernels import prepare
-
-    prepare(["adds", "playouts"] if survey.players else ["adds"], say)
 
 
 def _figures_of(survey: Survey, maker: Maker, jobs: Sequence[BoardsJob]) -> pl.DataFrame:

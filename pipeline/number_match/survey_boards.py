@@ -137,6 +137,10 @@ class BoardsJob(Job):
         return pl.DataFrame(rows, schema=survey.schema), {}
 
     @property
+    def kernels(self) -> tuple[str, ...]:
+        return ("adds", "playouts") if self.survey.players else ("adds",)
+
+    @property
     def boards(self) -> int:
         return len(self.numbers)
 
