@@ -255,10 +255,10 @@ def test_an_allowance_that_is_not_the_stages_is_refused(tmp_path: Path) -> None:
     [
         ("t.csv", "stage,attempts\nL001-S01,3\n", "no column clears"),
         ("t.csv", "attempts,clears\n3,1\n", "no column stage"),
-        ("t.csv", "", "cannot be read as telemetry"),
-        ("t.json", "[1, 2", "cannot be read as telemetry"),
+        ("t.csv", "", "expected telemetry as"),
+        ("t.json", "[1, 2", "expected telemetry as"),
         ("t.json", "[1, 2]", "expected what a preview page saves"),
-        ("t.parquet", "nothing of the kind", "cannot be read as telemetry"),
+        ("t.parquet", "nothing of the kind", "expected telemetry as"),
     ],
 )
 def test_files_that_are_no_telemetry_are_refused(name: str, text: str, complaint: str, tmp_path: Path) -> None:

@@ -190,7 +190,7 @@ def test_schema_prints_what_is_kept_in_the_repository(command: Command) -> None:
         (("show", "12", "--play", "zero"), "expected a pair i-j"),
         (("show", "12", "--adds", "-1"), "'--adds'"),
         (("show", str(DATA / "example.pack.json")), "name a Stage of it"),
-        (("show", str(DATA / "example.pack.json"), "L9"), "its first one is L001-S01"),
+        (("show", str(DATA / "example.pack.json"), "L9"), "expected one of L001-S01"),
         (("show", "nowhere.json", "L1"), "nowhere.json: cannot be read"),
         (("perft", "12"), "--depth is needed"),
         (("perft", "--depth", "2"), "expected one board, or --file"),

@@ -106,11 +106,11 @@ def test_a_client_file_is_not_taken_for_a_pack(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("data", "said"),
     [
-        (b"", ":1:1: not JSON"),
+        (b"", "there is nothing in it"),
         (EXAMPLE.read_bytes()[:700], "not JSON"),
         (b"\xef\xbb\xbf{}", "not JSON"),
         (EXAMPLE.read_bytes().replace(b"First", b"\xff"), "not UTF-8"),
-        (b"[1]", "object was expected"),
+        (b"[1]", "expected a JSON object"),
         (b'{"a": 1, "a": 2}', 'the key "a" stands twice'),
         (b'{"a": [{"b": {}, "b": {}}]}', 'the key "b" stands twice'),
         (b'{"a": NaN}', "NaN is not a number"),

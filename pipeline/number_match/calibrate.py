@@ -23,6 +23,7 @@ The JSON that the preview page saves is read as well. Other columns are passed o
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,7 +33,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from number_match.errors import UserError
-from number_match.words import counted
+from number_match.words import counted, printable, shortened
 
 if TYPE_CHECKING:
     import polars as pl
@@ -75,7 +76,8 @@ def read_telemetry(path: Path, pack: Pack, segment: str | None = None) -> list[R
     missing = [name for name in ("attempts", "clears") if name not in table.columns]
     if missing or not {"stage", "board"} & set(table.columns):
         lacks = missing or ["stage (or board and allowance)"]
-        raise UserError(f"{path}: no column {', '.join(lacks)}; there are {', '.join(table.columns) or 'none'}")
+        there = shortened(printable(", ".join(table.columns)), 200) or "none"
+        raise UserError(f"{path}: no column {', '.join(lacks)}; there are {there}")
     if segment is not None:
         if "segment" not in table.columns:
             raise UserError(f"{path}: --segment {segment} needs a column segment")
@@ -101,22 +103,25 @@ def read_telemetry(path: Path, pack: Pack, segment: str | None = None) -> list[R
 
 def _table(path: Path) -> pl.DataFrame:
     """The file as a table; of a CSV file all values are text."""
-    import json
-
     import polars as pl
 
+    from number_match.models import read_bytes
+
+    data = read_bytes(path)
+    kind = {".parquet": "parquet", ".json": "JSON"}.get(path.suffix, "CSV")
     try:
-        if path.suffix == ".parquet":
-            return pl.read_parquet(path)
-        if path.suffix == ".json":
-            document = json.loads(path.read_text("utf-8"))
-            rows = document.get("rows") if isinstance(document, dict) else None
-            if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
-                raise UserError(f"{path}: expected what a preview page saves, an object with a list of rows")
-            return pl.DataFrame(rows, infer_schema_length=None)
-        return pl.read_csv(path, infer_schema=False)
-    except (OSError, pl.exceptions.PolarsError, ValueError, TypeError) as error:
-        raise UserError(f"{path}: cannot be read as telemetry: {str(error).splitlines()[0]}") from None
+        if kind == "parquet":
+            return pl.read_parquet(data)
+        if kind == "CSV":
+            return pl.read_csv(data, infer_schema=False)
+        document = json.loads(data)
+        rows = document.get("rows") if isinstance(document, dict) else None
+        if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
+            raise UserError(f"{path}: expected what a preview page saves, an object with a list of rows")
+        return pl.DataFrame(rows, infer_schema_length=None)
+    except (pl.exceptions.PolarsError, ValueError, TypeError, RecursionError) as error:
+        what = shortened(printable(str(error).splitlines()[0]), 120)
+        raise UserError(f"{path}: expected telemetry as {kind}: {what}") from None
 
 
 def _allowances(stage: Any) -> int:

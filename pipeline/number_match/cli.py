@@ -17,6 +17,8 @@ import typer
 
 from number_match import __version__, cli_board, cli_calibrate, cli_pack, cli_run, cli_see, cli_survey
 from number_match.errors import UserError
+from number_match.files import in_words
+from number_match.words import printable_lines
 
 app = typer.Typer(
     name="number-match",
@@ -69,17 +71,18 @@ def run(arguments: list[str]) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except OSError as error:
-        if error.errno != errno.ENOSPC or error.filename is not None:
-            raise
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or the exit would complain once more
-        return _refuse(f"the output cannot be written: {error.strerror}")
+        if error.errno == errno.ENOSPC and error.filename is None:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or the exit would complain once more
+            return _refuse(f"the output cannot be written: {error.strerror}")
+        return _refuse(in_words(error))
     except KeyboardInterrupt:
         return 130
     return result if isinstance(result, int) else 0
 
 
 def _refuse(message: str) -> int:
-    typer.echo(f"error: {message}", err=True)
+    """Say what is wrong. Names of files and the like come from outside, so only lines are let through as they are."""
+    typer.echo(printable_lines(f"error: {message}"), err=True)
     return 2
 
 

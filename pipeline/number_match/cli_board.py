@@ -230,16 +230,19 @@ def show(
 
 def _stage_board(pack_path: str, stage_id: str) -> "Board":
     from number_match.models import read_any
-    from number_match.rules import Board
+    from number_match.rules import Board, NotationError
 
     pack = read_any(pack_path)
     boards = {puzzle.id: puzzle.board for puzzle in pack.puzzles}
     for level in pack.levels:
         for stage in level.stages:
             if stage.id == stage_id and stage.puzzle in boards:
-                return Board.parse(boards[stage.puzzle], pack.ruleset.rules()).with_adds(stage.adds)
-    first = pack.levels[0].stages[0].id
-    raise UserError(f"{pack_path}: there is no Stage {stage_id!r} in it; its first one is {first}")
+                try:
+                    return Board.parse(boards[stage.puzzle], pack.ruleset.rules()).with_adds(stage.adds)
+                except NotationError as error:
+                    raise UserError(f"{pack_path}: {stage_id}: {error}") from None
+    first, last = pack.levels[0].stages[0].id, pack.levels[-1].stages[-1].id
+    raise UserError(f"{pack_path}: there is no Stage {stage_id!r} in it; expected one of {first} … {last}")
 
 
 def _print_board(position: "Board") -> None:

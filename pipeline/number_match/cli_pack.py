@@ -8,6 +8,7 @@ import typer
 
 from number_match.errors import UserError
 from number_match.formats import DiffFormat, ExportFormat, VerifyFormat
+from number_match.words import printable_lines
 
 app = typer.Typer()
 PANEL = "Packs"
@@ -81,7 +82,7 @@ def verify(
         print(line)
     for verdict in verdicts:
         if verdict.unreadable:
-            typer.echo(f"error: {verdict.unreadable}", err=True)
+            typer.echo(printable_lines(f"error: {verdict.unreadable}"), err=True)
     raise typer.Exit(max(verdict.exit_code for verdict in verdicts))
 
 

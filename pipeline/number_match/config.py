@@ -419,6 +419,33 @@ class AssembleConfig(Section):
     append: Annotated[str, Field(min_length=1)] | None = None
     keep: Annotated[str, Field(min_length=1)] | None = None
 
+    def _problems(self) -> Iterator[Problem]:
+        if self.append and self.keep:
+            expected = "expected either assemble.append or assemble.keep, not both"
+            yield Problem("append", self.append, expected, ("keep",))
+        yield from self._covered("curve", self.curve, self.levels * self.stages, ("levels", "stages"))
+        seen: set[int] = set()
+        for position, level in enumerate(self.level):
+            key = f"level.{position}"
+            if level.level > self.levels or level.level in seen:
+                expected = f"expected each once, from 1 to assemble.levels = {self.levels}"
+                yield Problem(f"{key}.level", level.level, expected, ("levels",))
+            seen.add(level.level)
+            if level.curve is not None:
+                yield from self._covered(f"{key}.curve", level.curve, self.stages, ("stages",))
+        for stage, text in self.pin.items():
+            if text in self.ban:
+                yield Problem(f"pin.{stage}", text, "expected a puzzle that assemble.ban does not name", ("ban",))
+
+    def _covered(self, key: str, curve: Curve, stages: int, size: tuple[str, ...]) -> Iterator[Problem]:
+        """A curve over so many Stages; `size` are the keys that say how many."""
+        if curve.kind == "list" and len(curve.values) != stages:
+            found = counted(len(curve.values), "value")
+            yield Problem(f"{key}.values", found, f"expected one for each of the {counted(stages, 'Stage')}", size)
+        if curve.kind == "points" and curve.points[-1].stage > stages:
+            expected = f"expected Stages from 1 to {stages}"
+            yield Problem(f"{key}.points", [point.stage for point in curve.points], expected, size)
+
 
 # ------------------------------------------------------------------------------------------------------------- run
 
@@ -450,7 +477,6 @@ class Config(Section):
     def _problems(self) -> Iterator[Problem]:
         yield from self._decimals()
         assemble = self.assemble
-        size = ("assemble.levels", "assemble.stages")
         wanted = assemble.levels * assemble.stages
         if not any(family.file for family in self.generate.families):
             most = self.generate.candidates + assemble.topup.budget
@@ -459,13 +485,10 @@ class Config(Section):
                     "generate.candidates",
                     self.generate.candidates,
                     f"expected enough for assemble.levels × assemble.stages = {counted(wanted, 'Stage')}",
-                    size,
+                    ("assemble.levels", "assemble.stages"),
                 )
         yield from self._allowances()
         yield from self._families("assemble.families", assemble.families)
-        if assemble.append and assemble.keep:
-            expected = "expected either assemble.append or assemble.keep, not both"
-            yield Problem("assemble.append", assemble.append, expected, ("assemble.keep",))
         if assemble.constraints.floor_player not in (None, *self.score.panel):
             yield Problem(
                 "assemble.constraints.floor_player",
@@ -473,17 +496,8 @@ class Config(Section):
                 f"expected a player of score.panel ({_some(self.score.panel)})",
                 ("score.panel",),
             )
-        yield from self._curve("assemble.curve", assemble.curve, wanted, size)
-        seen: set[int] = set()
         for position, level in enumerate(assemble.level):
-            key = f"assemble.level.{position}"
-            if level.level > assemble.levels or level.level in seen:
-                expected = f"expected each once, from 1 to assemble.levels = {assemble.levels}"
-                yield Problem(f"{key}.level", level.level, expected, ("assemble.levels",))
-            seen.add(level.level)
-            yield from self._families(f"{key}.families", level.families)
-            if level.curve is not None:
-                yield from self._curve(f"{key}.curve", level.curve, assemble.stages, ("assemble.stages",))
+            yield from self._families(f"assemble.level.{position}.families", level.families)
         for stage, text in assemble.pin.items():
             yield from self._pin(f"assemble.pin.{stage}", text)
 
@@ -520,19 +534,8 @@ class Config(Section):
                 expected = f"expected a name of generate.families ({_some(names)})"
                 yield Problem(f"{key}.{position}", name, expected, ("generate.families",))
 
-    def _curve(self, key: str, curve: Curve, stages: int, size: tuple[str, ...]) -> Iterator[Problem]:
-        """A curve that covers so many Stages; `size` are the keys that say how many."""
-        if curve.kind == "list" and len(curve.values) != stages:
-            found = counted(len(curve.values), "value")
-            yield Problem(f"{key}.values", found, f"expected one for each of the {counted(stages, 'Stage')}", size)
-        if curve.kind == "points" and curve.points[-1].stage > stages:
-            expected = f"expected Stages from 1 to {stages}"
-            yield Problem(f"{key}.points", [point.stage for point in curve.points], expected, size)
-
     def _pin(self, key: str, text: str) -> Iterator[Problem]:
         if re.fullmatch(r"p-[0-9a-f]{20}", text):
-            if text in self.assemble.ban:
-                yield Problem(key, text, "expected a puzzle that assemble.ban does not name", ("assemble.ban",))
             return
         try:
             board = Board.parse(text, self.rules.parsed)

@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
-from pydantic import ValidationError
 
 from number_match import models
-from number_match.assemble import Pool, Slot, alternatives, slots
+from number_match.asked import Disagrees, asked
+from number_match.assemble import Pool, Slot, alternatives
 from number_match.beside import earlier
-from number_match.config import AssembleConfig, with_tuples
 from number_match.difficulty import HARDEST, THOUSAND
 from number_match.errors import UserError
 from number_match.simulate import wilson
@@ -58,7 +57,7 @@ def explain(path: Path, stage_id: str) -> str:
     if slot:
         lines.append(f"  asked for: {_wishes(slot)}")
     if table is None or report is None:
-        return "\n".join([*lines, "  no tables of a run beside the pack: neither history nor alternatives"])
+        return "\n".join([*lines, "  no run folder beside the pack: neither history nor alternatives"])
     here = report.filter(stage=stage_id, puzzle=stage.puzzle)
     if here.height != 1:
         return "\n".join([*lines, "  the tables beside the pack are of another one: neither history nor alternatives"])
@@ -79,18 +78,12 @@ def _players(stage: models.Stage) -> list[str]:
 
 
 def _slot(pack: models.Pack, stage_id: str) -> Slot | None:
-    """The slot that the pack's assembly block describes; None for a Stage of an earlier pack, or of a block that says
-    nothing of slots."""
-    block = models.document_of(pack.assembly)
-    fields = {key: value for key, value in block.items() if key in AssembleConfig.model_fields}
-    before = block.get("levels_before", 0)
+    """The slot that the pack's assembly block describes; None without one, and for a Stage of an earlier pack."""
     try:
-        config = AssembleConfig.model_validate(with_tuples(fields))
-    except ValidationError:
+        order = asked(pack)
+    except Disagrees:
         return None
-    if "levels" not in block or type(before) is not int:
-        return None
-    return next((slot for slot in slots(config, config.adds or (0, 0), before) if slot.id == stage_id), None)
+    return next((slot for slot in order.slots if slot.id == stage_id), None) if order else None
 
 
 def _wishes(slot: Slot) -> str:

@@ -420,7 +420,7 @@ def read_bytes(path: str | os.PathLike[str], *, max_bytes: int = MAX_BYTES) -> b
             size = state.st_size if stat.S_ISREG(state.st_mode) else 0
             data = file.read(max_bytes + 1) if size <= max_bytes else b""
     except (OSError, ValueError) as error:  # ValueError: a path with a null character
-        raise PackError(f"{path}: cannot be read: {reason(error)}") from None
+        raise PackError(f"{str(path) or repr(path)}: cannot be read: {reason(error)}") from None
     if max(size, len(data)) > max_bytes:
         raise PackError(f"{path}: larger than {max_bytes} bytes, which is the limit")
     return data
@@ -432,6 +432,8 @@ def parse_document(data: bytes, name: str) -> dict[str, Any]:
     No key twice, no NaN or infinity, keys that match `[A-Za-z0-9_-]{1,64}`, integers below 2**53, at most four
     decimals, nothing nested too deep. Raises PackError.
     """
+    if not data.strip():
+        raise PackError(f"{name}: there is nothing in it; expected a JSON object")
     values = sum(map(data.count, (b",", b"[", b"{")))
     if values > MAX_VALUES:
         raise PackError(f"{name}: more than {MAX_VALUES} values")
@@ -454,7 +456,7 @@ def parse_document(data: bytes, name: str) -> dict[str, Any]:
     if _depth_above(document, MAX_DEPTH):
         raise PackError(f"{name}: nested deeper than {MAX_DEPTH}")
     if not isinstance(document, dict):
-        raise PackError(f"{name}: a JSON object was expected")
+        raise PackError(f"{name}: expected a JSON object")
     return document
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from number_match import models
-from number_match.assemble import Slot, slots
+from number_match.assemble import Slot, level_ids, slots
 from number_match.config import Config
 from number_match.difficulty import THOUSAND
 from number_match.errors import UserError
@@ -57,7 +57,11 @@ def take_order(config: Config) -> Order:
     before = _pack(settings.append, "assemble.append", config) if settings.append else None
     old = _pack(settings.keep, "assemble.keep", config) if settings.keep else None
     known = _known(old) if old else {}
-    wanted = slots(settings, config.rules.adds, len(before.levels) if before else 0)
+    standing = [level.id for level in before.levels] if before else []
+    names = [*standing, *level_ids(settings, len(standing))]
+    if twice := next((name for number, name in enumerate(names) if name in names[:number]), None):
+        raise UserError(f"assemble.level: two Levels would have the id {twice}; expected each Level to have its own")
+    wanted = slots(settings, config.rules.adds, len(standing))
     pins = _pins(config, wanted)
     placed = []
     for slot in wanted:
@@ -80,8 +84,8 @@ def take_order(config: Config) -> Order:
         excluded |= {puzzle.canonical: "assemble.ban" for puzzle in gone}
         excluded |= {item.puzzle.canonical: "kept" for name, item in known.items() if name in fixed}
         excluded_ids |= dict.fromkeys(old.withdrawn, f"withdrawn in {settings.keep}")
-    standing = {name: item for name, item in known.items() if name in fixed}
-    return Order(placed, standing, excluded, excluded_ids, before, old)
+    kept_ones = {name: item for name, item in known.items() if name in fixed}
+    return Order(placed, kept_ones, excluded, excluded_ids, before, old)
 
 
 def _pack(path: str, key: str, config: Config) -> models.Pack:

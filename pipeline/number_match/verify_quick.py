@@ -13,7 +13,7 @@ from number_match import difficulty
 from number_match.findings import Finding, Place
 from number_match.identity import canonical_id, puzzle_id
 from number_match.models import ClientPack, ClientStage, Pack, Puzzle, Stage, content_hash, document_of
-from number_match.rules import ADD, MAX_ADDS, RULESETS, Board, IllegalAction, NotationError, class_counts
+from number_match.rules import ADD, RULESETS, Board, IllegalAction, NotationError, class_counts
 from number_match.words import counted, interval
 
 
@@ -259,39 +259,18 @@ def _scales(case: Case, pack: Pack) -> Iterator[Finding]:
 
 
 def _slots(case: Case, pack: Pack) -> Iterator[Finding]:
-    """Whether the Stages are those that the assembly block asks for: how many, in which order, with which targets.
+    """Whether the Stages are those that the assembly block asks for: how many, in which order, with which targets."""
+    from number_match.asked import Disagrees, asked
 
-    The block is the `[assemble]` section of the config that made the pack. Packs from elsewhere, whose block says
-    nothing of Levels, are taken as they are.
-    """
-    block = document_of(pack.assembly)
-    if "levels" not in block or "stages" not in block:
-        return
-    from pydantic import ValidationError
-
-    from number_match.assemble import slots
-    from number_match.complaints import complaints
-    from number_match.config import AssembleConfig, with_tuples
-
-    known = {key: value for key, value in block.items() if key in AssembleConfig.model_fields}
     try:
-        settings = AssembleConfig.model_validate(with_tuples(known))
-    except ValidationError as error:
-        what = complaints(error, AssembleConfig)[0].text
-        yield case.place.finding("assembly", what, "an assembly block that this version reads")
+        order = asked(pack)
+    except Disagrees as disagreement:
+        yield case.place.finding("assembly", disagreement.found, disagreement.expected)
         return
-    before, fixed = block.get("levels_before", 0), "changes" in block
-    asked = settings.levels * settings.stages
-    if type(before) is not int or not 0 <= before <= len(pack.levels):
-        yield case.place.finding("assembly", f"levels_before {before}", f"0 to {len(pack.levels)}")
+    if order is None:
         return
-    old = sum(len(level.stages) for level in pack.levels[:before])
-    stages = list(case.stages())[old:]
-    if len(stages) != asked:
-        yield case.place.finding("assembly", counted(len(stages), "Stage"), f"{asked}, as the assembly block says")
-        return
-    wanted = slots(settings, settings.adds or (0, MAX_ADDS), before)
-    for (place, stage), slot in zip(stages, wanted, strict=True):
+    fixed = order.fixed
+    for (place, stage), slot in zip(list(case.stages())[order.first :], order.slots, strict=True):
         target = slot.target / difficulty.THOUSAND
         if (stage.id, stage.difficulty.target) != (slot.id, target):
             yield place.finding(
@@ -307,7 +286,7 @@ def _slots(case: Case, pack: Pack) -> Iterator[Finding]:
         if stage.adds < puzzle.min_adds.upper + slot.slack:
             expected = f"{slot.slack} more than the {puzzle.min_adds.upper} that are needed"
             yield place.finding("allowance", counted(stage.adds, "Add"), expected)
-        pinned = stage.id in settings.pin
+        pinned = stage.id in order.settings.pin
         if slot.families and puzzle.family not in slot.families and not pinned:
             yield place.finding("assembly", f"family {puzzle.family}", f"one of {', '.join(sorted(slot.families))}")
         if slot.max_par and puzzle.par and puzzle.par.upper > slot.max_par and not pinned:

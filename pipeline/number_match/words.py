@@ -26,6 +26,11 @@ def printable(text: str) -> str:
     return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)
 
 
+def printable_lines(text: str) -> str:
+    """The same for text of several lines, which stay."""
+    return "\n".join(map(printable, text.splitlines()))
+
+
 def shortened(text: str, most: int) -> str:
     """The text, or its beginning and `…`, of at most so many characters."""
     return text if len(text) <= most else text[: most - 1] + "…"
