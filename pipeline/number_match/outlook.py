@@ -129,22 +129,14 @@ def facts(stages: pl.DataFrame, usable: int, candidates: int, assembly: Assembly
     }
 
 
-def summary(found: Mapping[str, Any], times: Mapping[str, tuple[int, float]], where: object) -> str:
-    """The last words of a run."""
+def summary(found: Mapping[str, Any], where: object) -> str:
+    """What came out, at the end of a run."""
     stages = found["stages"]
-    lines = [
+    return (
         f"{where}: {counted(stages, 'Stage')} from {found['usable']:,} usable of "
-        f"{counted(found['candidates'], 'candidate')}",
+        f"{counted(found['candidates'], 'candidate')}\n"
         f"  distance to target on report playouts: mean {found['mean_distance']:.2f}, "
         f"maximum {found['max_distance']:.2f}; "
-        f"{found['within_2_5']} of {stages} within 2.5 points, {found['within_5']} within 5",
-        f"  optimality gap {found['gap']:.4%} ({found['method']})",
-    ]
-    rates = [
-        f"{name} {seconds:.1f} s ({boards / seconds:,.0f} boards/s)"
-        for name, (boards, seconds) in times.items()
-        if seconds > 0 and boards
-    ]
-    if rates:
-        lines.append("  " + ", ".join(rates))
-    return "\n".join(lines)
+        f"{found['within_2_5']} of {stages} within 2.5 points, {found['within_5']} within 5\n"
+        f"  optimality gap {found['gap']:.4%} ({found['method']})"
+    )

@@ -208,7 +208,7 @@ class Run(Maker):
 
     def make(self, stage: str, jobs: Sequence[Job], title: str = "") -> None:
         """Make those shards that are not there."""
-        tally = self.tallies.setdefault(stage, Tally())
+        tally = self._tally(stage)
         missing = self.missing(jobs)
         tally.kept += len(jobs) - len(missing)
         if self.done:
@@ -244,6 +244,19 @@ class Run(Maker):
                 reasons["; ".join(changes) or "damaged"] += 1
         return dict(reasons.most_common())
 
+    def _tally(self, stage: str) -> Tally:
+        return self.tallies.setdefault(stage, Tally())
+
+    def _say_speeds(self) -> None:
+        """Seconds and boards a second of the stages that had something to do."""
+        speeds = [
+            f"{name} {tally.seconds:.1f} s ({tally.boards / tally.seconds:,.0f} boards/s)"
+            for name, tally in self.tallies.items()
+            if tally.boards and tally.seconds
+        ]
+        if speeds and not self.dry:
+            self.say("  " + ", ".join(speeds))
+
     # ---------------------------------------------------------------------------------------------------- the loop
 
     def go(self, until: str) -> None:
@@ -253,7 +266,9 @@ class Run(Maker):
         while True:
             self._shards(batches, until)
             if until in ("generate", "validate", "score"):
+                self._say_speeds()
                 return
+            begun, played = time.perf_counter(), self._tally("score").seconds
             try:
                 if self.dry and any(not self.holds(job.request) for job in self.jobs.values()):
                     raise MoreToDo("")
@@ -261,10 +276,16 @@ class Run(Maker):
             except MoreToDo as more:
                 self._rest(str(more))
                 return
+            self._tally("assemble").seconds += time.perf_counter() - begun - (self._tally("score").seconds - played)
             left_empty = problem.slots if problem else 0
             if rounds:
                 self.say(f"round {rounds}: {counted(empty - left_empty, 'Stage')} filled, {left_empty} still empty")
             if problem is None:
+                if self.facts:
+                    from number_match import outlook
+
+                    self.say(outlook.summary(self.facts, self.store.path("pack.json")))
+                    self._say_speeds()
                 return
             left = self.config.assemble.topup.budget - sum(b.stop - b.start for b in batches if b.round)
             count = min(self.config.assemble.topup.candidates, left)
@@ -424,7 +445,6 @@ class Run(Maker):
         if self.dry:
             self.say("assemble: from stored playouts; writes pack.json and reports")
             return
-        begun = time.perf_counter()
         pack = release.build(self.config, pools[0], assembly, figures, self.order)
         reports = tables(self.config, pack, pools, assembly, figures, self.order)
         for name, table in reports.items():
@@ -433,9 +453,7 @@ class Run(Maker):
         self.store.write_text("pack.json", pack_text(pack))
         self.outputs = {name: self.store.file_hash(name) or "" for name in OUTPUTS}
         self.facts = outlook.facts(reports["stages"], figures.usable.height, figures.candidates.height, assembly)
-        self.tallies["assemble"] = Tally(boards=len(pools[1]), seconds=time.perf_counter() - begun)
-        times = {name: (tally.boards, tally.seconds) for name, tally in self.tallies.items() if name != "assemble"}
-        self.say(outlook.summary(self.facts, times, self.store.path("pack.json")))
+        self._tally("assemble").boards = len(pools[1])
 
 
 @dataclass(frozen=True)
