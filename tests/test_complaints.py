@@ -51,7 +51,7 @@ CONFIG: dict[str, Any] = {
         "exclude": ["packs/*.json"],
         "append": "old.json",
     },
-    "run": {"out": "x", "workers": 1, "engine": "local", "scheduler": "tcp://x", "shard_size": 5},
+    "run": {"out": "x", "workers": 1, "engine": "local", "scheduler": "tcp://x:1", "shard_size": 5},
 }
 WRONG: list[Any] = [
     None,

@@ -66,7 +66,7 @@ def run(arguments: list[str]) -> int:
         return _refuse(str(mistake))
     except typer.TyperException as mistake:  # an unknown option, a missing argument, a value of the wrong kind
         # without any argument the help has been printed already, and there is nothing to add
-        return _refuse(mistake.format_message()) if arguments else mistake.exit_code
+        return _refuse(_in_words(mistake)) if arguments else mistake.exit_code
     except BrokenPipeError:  # the reader, such as `head`, has enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
@@ -78,6 +78,25 @@ def run(arguments: list[str]) -> int:
     except KeyboardInterrupt:
         return 130
     return result if isinstance(result, int) else 0
+
+
+def _in_words(mistake: typer.TyperException) -> str:
+    """What is wrong with the arguments; values of the wrong kind in the words that all others are told in."""
+    from pydantic import ValidationError
+
+    from number_match.complaints import expected
+
+    cause = mistake.__cause__
+    if not isinstance(mistake, typer.BadParameter) or not isinstance(cause, ValidationError) or mistake.param is None:
+        return mistake.format_message().rstrip(".")
+    detail, given = cause.errors()[0], mistake.param
+    name = next((option for option in given.opts if option.startswith("--")), given.metavar or given.name)
+    if detail["type"] == "value_error":  # none of a few words, which typer's message lists
+        wanted = "one of " + str(detail["ctx"]["error"]).partition("is not one of ")[2].rstrip(".")
+    else:
+        limits = {"minimum": getattr(given, "min", None), "maximum": getattr(given, "max", None)}
+        wanted = expected({"type": "integer", **limits})
+    return f"{name} is {detail['input']!r}: expected {wanted}"
 
 
 def _refuse(message: str) -> int:

@@ -129,7 +129,7 @@ def export(
 
 
 @app.command(rich_help_panel=PANEL)
-def schema(name: Annotated[SchemaName, typer.Argument(metavar="pack|config", help="Which format.")]) -> None:
+def schema(name: Annotated[SchemaName, typer.Argument(metavar="FORMAT", help="pack or config.")]) -> None:
     """Print the JSON Schema of a format."""
     from number_match.models import Pack, schema_text
 

@@ -112,17 +112,17 @@ def _of(detail: ErrorDetails, schema: Schema) -> list[Complaint]:
             hint = f"did you mean {guess}?" if guess else f"known here: {', '.join(known)}"
             return [Complaint(detail["loc"], "unknown", f"{place(detail['loc'])}: unknown key ({hint})")]
         case "missing":
-            return [Complaint(path, "missing", f"{place(path)}: missing; expected {_expected(at, schema)}")]
+            return [Complaint(path, "missing", f"{place(path)}: missing; expected {expected(at, schema)}")]
         case "json_invalid":
             return [Complaint((), "wrong", f"not JSON: {detail['ctx']['error']}")]
         case "value_error":  # a check of a single value, which says what it expected
-            expected = str(detail["ctx"]["error"])
+            wanted = str(detail["ctx"]["error"])
         case _:
-            expected = f"expected {_expected(at, schema)}"
+            wanted = f"expected {expected(at, schema)}"
     if detail["loc"][-1:] == ("[key]",):  # of a table whose keys are names
         words = _WORDS[detail["ctx"]["pattern"]]
         return [Complaint(path, "wrong", f"{place(path)} has the key {shown(detail['input'])}: expected {words}")]
-    return [Complaint(path, "wrong", f"{place(path)} is {shown(detail['input'], 80)}: {expected}")]
+    return [Complaint(path, "wrong", f"{place(path)} is {shown(detail['input'], 80)}: {wanted}")]
 
 
 def _from_check(path: Path, problem: Problem) -> Complaint:
@@ -185,11 +185,12 @@ def _branches(at: Schema, root: Schema) -> list[Schema]:
     return [_resolved(branch, root) for branch in at["anyOf"] if branch.get("type") != "null"]
 
 
-def _expected(at: Schema, root: Schema) -> str:
-    """What fits a schema, in words: `a whole number from 0 to 20`."""
+def expected(at: Schema, root: Schema | None = None) -> str:
+    """What fits a schema, in words: `a whole number from 0 to 20`; `root` has the `$defs` that it refers to."""
+    root = root or {}
     branches = _branches(_resolved(at, root), root)
     if len(branches) > 1:
-        return listed([_expected(branch, root) for branch in branches])
+        return listed([expected(branch, root) for branch in branches])
     (one,) = branches
     if "const" in one:
         return shown(one["const"])
@@ -231,7 +232,7 @@ def _text(one: Schema) -> str:
 def _list(one: Schema, root: Schema) -> str:
     low, high = one.get("minItems", 0), one.get("maxItems")
     inner = [one["items"]] if isinstance(one.get("items"), dict) else one.get("prefixItems", [])
-    words = list(dict.fromkeys(_expected(item, root) for item in inner))
+    words = list(dict.fromkeys(expected(item, root) for item in inner))
     each = f", each {words[0]}" if len(words) == 1 and words != ["a value"] else ""
     if low == high:
         return f"a list of {counted(low, 'item')}{each}"

@@ -456,7 +456,12 @@ class RunConfig(Section):
     out: Annotated[str, Field(min_length=1)] | None = None
     workers: Annotated[int, Field(ge=1, le=4096)] | None = None
     engine: Literal["inline", "local", "dask"] = "local"
-    scheduler: str | None = None
+    scheduler: (
+        Annotated[
+            str, matching(r"^([a-z]+://)?[^\s/]+:[0-9]+$", "the address of a Dask scheduler, such as tcp://host:8786")
+        ]
+        | None
+    ) = None
     shard_size: Annotated[int, Field(ge=1, le=1_000_000)] = 250
 
 

@@ -57,8 +57,10 @@ def _place_of(path: Path) -> Path:
         OSError: something that is no file is there, such as a folder or a device.
     """
     path = path.resolve() if path.is_symlink() else path
+    if path.is_dir():
+        raise OSError(errno.EISDIR, "it is a folder")
     if path.exists() and not path.is_file():
-        raise OSError(errno.EINVAL, "there is something else than a file")
+        raise OSError(errno.EINVAL, "it is no ordinary file")
     return path
 
 

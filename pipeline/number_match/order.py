@@ -90,7 +90,7 @@ def take_order(config: Config) -> Order:
 
 def _pack(path: str, key: str, config: Config) -> models.Pack:
     """A pack that the new one goes on from: same rules, same scoring."""
-    pack = models.read_pack(path)
+    pack = _read(path, key)
     theirs_rules, our_rules = pack.ruleset.rules().settings, config.rules.parsed.settings
     if theirs_rules != our_rules:
         raise UserError(f"{key}: {path} has the ruleset {theirs_rules}; expected that of rules.ruleset, {our_rules}")
@@ -156,5 +156,13 @@ def _excluded_packs(config: Config) -> list[tuple[models.Pack, str]]:
             raise UserError(
                 f"assemble.exclude[{position}]: {pattern} is not there; expected a pack, or a pattern: packs/*.json"
             )
-        found += [(models.read_pack(name), Path(name).name) for name in names]
+        found += [(_read(name, f"assemble.exclude[{position}]"), Path(name).name) for name in names]
     return found
+
+
+def _read(path: str, key: str) -> models.Pack:
+    """A pack that the config names under `key`."""
+    try:
+        return models.read_pack(path)
+    except models.PackError as error:
+        raise UserError("\n".join(f"{key}: {line}" for line in str(error).splitlines())) from None
