@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
+from number_match.cli_shared import JsonOption, Quiet, RulesetOption, sayer
 from number_match.errors import UserError
 from number_match.words import counted, interval
 
@@ -32,12 +33,9 @@ BoardArgument = Annotated[
 FileOption = Annotated[
     str | None, typer.Option("--file", help="A file with one board a line; - is stdin.", show_default=False)
 ]
-RulesetOption = Annotated[str, typer.Option(help="An id, or settings such as width=5,diagonal=false.")]
 AddsOption = Annotated[
     int | None, typer.Option(min=0, max=9999, help="The Adds allowed, unless the board says so.", show_default=False)
 ]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object a line.")]
-QuietOption = Annotated[bool, typer.Option("--quiet", help="No progress bar and no messages.")]
 WorkersOption = Annotated[
     int | None, typer.Option(min=1, help="Boards worked on at once; default: one a core.", show_default=False)
 ]
@@ -64,7 +62,7 @@ def solve(
     ruleset: RulesetOption = "veyra-1",
     workers: WorkersOption = None,
     as_json: JsonOption = False,
-    quiet: QuietOption = False,
+    quiet: Quiet = False,
 ) -> None:
     """Find out whether boards can be cleared, with how few Adds and pairs, and how."""
     from number_match.boards import given_boards, parse_ruleset
@@ -148,7 +146,7 @@ def simulate(
     ruleset: RulesetOption = "veyra-1",
     workers: WorkersOption = None,
     as_json: JsonOption = False,
-    quiet: QuietOption = False,
+    quiet: Quiet = False,
 ) -> None:
     """Let a simulated player try boards, and count how often each allowance is enough."""
     from number_match.boards import given_boards, parse_ruleset
@@ -272,7 +270,7 @@ def perft(
         typer.Option(help="An id or settings; default: what the file is named after, or veyra-1.", show_default=False),
     ] = None,
     as_json: JsonOption = False,
-    quiet: QuietOption = False,
+    quiet: Quiet = False,
 ) -> None:
     """Count the sequences of exactly so many actions, with a checksum; or check a file of such counts."""
     from number_match.boards import either, given_boards, parse_ruleset, text_lines
@@ -368,7 +366,7 @@ def _prepare(kernels: str, quiet: bool) -> None:
     """Load the compiled kernels, saying so when they have to be compiled first."""
     from number_match.kernels import prepare
 
-    prepare([kernels], lambda message: None if quiet else typer.echo(message, err=True))
+    prepare([kernels], sayer(quiet))
 
 
 def _print_json(record: dict[str, Any]) -> None:

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from number_match.cli_shared import Quiet, sayer
 from number_match.errors import UserError
 from number_match.formats import DiffFormat, ExportFormat, VerifyFormat
 from number_match.words import printable_lines
@@ -45,7 +46,7 @@ def verify(
     workers: Annotated[
         int | None, typer.Option(min=1, help="Stages worked on at once; default: one a core.", show_default=False)
     ] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", help="No progress bar and no messages.")] = False,
+    quiet: Quiet = False,
 ) -> None:
     """Check packs again from nothing but themselves: exit 0 clean, 1 with findings, 2 when a file is no pack."""
     from tqdm import tqdm
@@ -59,7 +60,7 @@ def verify(
     old = None if baseline is None else read_any(baseline, max_bytes=size)
     whole = None if against is None else read_pack(against, max_bytes=size)
     if level is Depth.full:
-        prepare(["adds", "playouts"], lambda message: None if quiet else typer.echo(message, err=True))
+        prepare(["adds", "playouts"], sayer(quiet))
     verdicts = []
     for path in packs:
         with tqdm(desc=path, unit=" Stages", disable=True if quiet or level is Depth.quick else None) as bar:

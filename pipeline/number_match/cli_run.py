@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
 import typer
+
+from number_match.cli_shared import EngineName, Processes, Quiet, Scheduler, flag_words, resumable, run_folder, sayer
 
 app = typer.Typer()
 PANEL = "Packs"
@@ -30,11 +31,8 @@ Settings = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="KEY=VALUE", help="Over all files, such as assemble.stages=8.", show_default=False),
 ]
-Workers = Annotated[int | None, typer.Option(min=1, help="Processes; default: one a core.", show_default=False)]
-Engine = Annotated[str | None, typer.Option(help="inline, local or dask.", show_default=False)]
-Scheduler = Annotated[str | None, typer.Option(help="The address of a Dask scheduler.", show_default=False)]
+Engine = Annotated[EngineName | None, typer.Option(help="Where the work is done; default: local.", show_default=False)]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would be done and why, and do nothing.")]
-Quiet = Annotated[bool, typer.Option("--quiet", help="No progress bar and no messages.")]
 
 
 def _stage(name: str, help_text: str) -> None:
@@ -45,7 +43,7 @@ def _stage(name: str, help_text: str) -> None:
         config: Files,
         out: Out = None,
         settings: Settings = None,
-        workers: Workers = None,
+        workers: Processes = None,
         engine: Engine = None,
         scheduler: Scheduler = None,
         dry_run: DryRun = False,
@@ -66,7 +64,7 @@ def _run(
     out: Path | None,
     settings: list[str],
     workers: int | None,
-    engine: str | None,
+    engine: EngineName | None,
     scheduler: str | None,
     *,
     until: str,
@@ -80,7 +78,7 @@ def _run(
     from number_match.report import is_current, write_report
     from number_match.run import CannotFill, folder_of, run
 
-    how = {"workers": workers, "engine": engine, "scheduler": scheduler}
+    how = {"workers": workers, "engine": engine and engine.value, "scheduler": scheduler}
     flags = {"out": run_folder(out) if out else None, **how}
     config = load(files, settings, {key: value for key, value in flags.items() if value is not None})
 
@@ -99,51 +97,6 @@ def _run(
         raise typer.Exit(1) from None
 
 
-def run_folder(out: Path) -> str:
-    """The run folder as run.json names it."""
-    from number_match.errors import UserError
-
-    name = str(out.absolute())
-    try:
-        name.encode()
-    except UnicodeEncodeError:
-        raise UserError(
-            f"--out is {str(out)!a}: expected a name in UTF-8, and an environment that reads it (LC_ALL=C.UTF-8)"
-        ) from None
-    return name
-
-
-def sayer(quiet: bool) -> Callable[[str], None]:
-    """Takes lines for people, beside a progress bar; with `quiet` it keeps them to itself."""
-
-    def say(text: str) -> None:
-        if not quiet:
-            import sys
-
-            from tqdm import tqdm
-
-            tqdm.write(text, file=sys.stderr)
-
-    return say
-
-
-@contextmanager
-def resumable(again: str) -> Iterator[None]:
-    """Around work that can be gone on with by the command `again`: whatever stops it, that is said."""
-    from number_match.engine import WorkersDied
-    from number_match.files import in_words
-
-    try:
-        yield
-    except (WorkersDied, OSError) as error:
-        why = in_words(error) if isinstance(error, OSError) else error
-        typer.echo(f"stopped: {why}\nwhat is finished is kept; go on with: {again}", err=True)
-        raise typer.Exit(1) from None
-    except (KeyboardInterrupt, SystemExit):
-        typer.echo(f"\ninterrupted; what is finished is kept; go on with: {again}", err=True)
-        raise
-
-
 def _command_line(command: str, files: list[Path], flags: Mapping[str, object], settings: list[str]) -> str:
     """The command that goes on with a run."""
     words = ["number-match", command]
@@ -153,12 +106,6 @@ def _command_line(command: str, files: list[Path], flags: Mapping[str, object], 
     for setting in settings:
         words += ["--set", setting]
     return shlex.join(words)
-
-
-def flag_words(flags: Mapping[str, object]) -> list[str]:
-    """Those of the flags that are given, as words of a command line."""
-    given = {name: value for name, value in flags.items() if value is not None}
-    return [word for name, value in given.items() for word in ("-o" if name == "out" else f"--{name}", str(value))]
 
 
 @app.command(rich_help_panel=PANEL)

@@ -1,24 +1,25 @@
 """The command that surveys random boards. Thin: it calls one plain function and prints what it returns."""
 
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from number_match.cli_board import JsonOption, RulesetOption
-from number_match.cli_run import Quiet, Scheduler, flag_words, resumable, run_folder, sayer
+from number_match.cli_shared import (
+    EngineName,
+    JsonOption,
+    Processes,
+    Quiet,
+    RulesetOption,
+    Scheduler,
+    flag_words,
+    resumable,
+    run_folder,
+    sayer,
+)
 from number_match.errors import UserError
 
 app = typer.Typer()
-
-
-class EngineName(StrEnum):
-    """Where the work is done."""
-
-    inline = "inline"
-    local = "local"
-    dask = "dask"
 
 
 SIZES = (18, 27, 35, 36, 45)
@@ -35,9 +36,6 @@ Playouts = Annotated[int, typer.Option(min=0, max=10**6, help="Of every player o
 Seed = Annotated[int, typer.Option(min=0, max=2**53 - 1, help="The seed of all choices.")]
 Out = Annotated[Path, typer.Option("--out", "-o", help="The survey's folder.")]
 Budget = Annotated[int, typer.Option(min=1, help="The nodes after which a board is undecided.")]
-Workers = Annotated[
-    int | None, typer.Option(min=1, max=4096, help="Processes; default: one a core.", show_default=False)
-]
 Where = Annotated[EngineName, typer.Option("--engine", help="Where the work is done.")]
 
 
@@ -51,7 +49,7 @@ def survey(
     out: Out = Path("output/survey"),
     ruleset: RulesetOption = "veyra-1",
     node_budget: Budget = 10**6,
-    workers: Workers = None,
+    workers: Processes = None,
     engine: Where = EngineName.local,
     scheduler: Scheduler = None,
     as_json: JsonOption = False,
