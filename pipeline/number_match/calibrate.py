@@ -275,8 +275,7 @@ class _Candidate:
 
 def _shares(pack: Pack, names: list[str]) -> Floats:
     """How much each player counts in the score of the pack."""
-    weights = pack.scoring.weights or {pack.scoring.reference: 1}
-    shares = np.array([weights.get(name, 0) for name in names], float)
+    shares = np.array([pack.scoring.blend.get(name, 0) for name in names], float)
     result: Floats = shares / shares.sum()
     return result
 

@@ -64,13 +64,8 @@ class Complaint:
     also: tuple[Path, ...] = ()
     """Other keys that take part."""
 
-    @property
-    def place(self) -> str:
-        """The key as people write it: `levels[0].title`."""
-        return place(self.path)
 
-
-def place(path: Path) -> str:
+def _place(path: Path) -> str:
     """`levels[0].title`."""
     return printable("".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path).lstrip("."))
 
@@ -110,9 +105,9 @@ def _of(detail: ErrorDetails, schema: Schema) -> list[Complaint]:
             guess = _guess(detail["loc"], schema)
             known = list(_down(detail["loc"][:-1], schema)[1].get("properties", ()))
             hint = f"did you mean {guess}?" if guess else f"known here: {', '.join(known)}"
-            return [Complaint(detail["loc"], "unknown", f"{place(detail['loc'])}: unknown key ({hint})")]
+            return [Complaint(detail["loc"], "unknown", f"{_place(detail['loc'])}: unknown key ({hint})")]
         case "missing":
-            return [Complaint(path, "missing", f"{place(path)}: missing; expected {expected(at, schema)}")]
+            return [Complaint(path, "missing", f"{_place(path)}: missing; expected {expected(at, schema)}")]
         case "json_invalid":
             return [Complaint((), "wrong", f"not JSON: {detail['ctx']['error']}")]
         case "value_error":  # a check of a single value, which says what it expected
@@ -121,15 +116,15 @@ def _of(detail: ErrorDetails, schema: Schema) -> list[Complaint]:
             wanted = f"expected {expected(at, schema)}"
     if detail["loc"][-1:] == ("[key]",):  # of a table whose keys are names
         words = _WORDS[detail["ctx"]["pattern"]]
-        return [Complaint(path, "wrong", f"{place(path)} has the key {shown(detail['input'])}: expected {words}")]
-    return [Complaint(path, "wrong", f"{place(path)} is {shown(detail['input'], 80)}: {wanted}")]
+        return [Complaint(path, "wrong", f"{_place(path)} has the key {shown(detail['input'])}: expected {words}")]
+    return [Complaint(path, "wrong", f"{_place(path)} is {shown(detail['input'], 80)}: {wanted}")]
 
 
 def _from_check(path: Path, problem: Problem) -> Complaint:
     whole = (*path, *_parts(problem.key))
     also = tuple((*path, *_parts(key)) for key in problem.also)
     found = ": missing; " if problem.value is None else f" is {shown(problem.value, 80)}: "
-    return Complaint(whole, "wrong", f"{place(whole)}{found}{problem.expected}", also)
+    return Complaint(whole, "wrong", f"{_place(whole)}{found}{problem.expected}", also)
 
 
 def _parts(key: str) -> Path:

@@ -239,6 +239,11 @@ class Scoring(Record):
     bands: Annotated[tuple[Band, ...], Field(min_length=1)]
 
     @property
+    def blend(self) -> Mapping[str, int]:
+        """The weight of each player that makes the score."""
+        return self.weights or {self.reference: 1}
+
+    @property
     def scale(self) -> tuple[tuple[float, float], ...]:
         """The points of the calibration; none when the blended score is the score."""
         return self.calibration.points if self.calibration else ()

@@ -5,7 +5,7 @@ pack: solutions are replayed by `rules.py`, ids and figures are derived anew.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -208,11 +208,6 @@ def _solution(place: Place, stage: Stage, puzzle: Puzzle, board: Board) -> Itera
         yield place.finding("par", bounds, f"an upper bound of {pairs}, the pairs that the solution removes")
 
 
-def _blend(pack: Pack) -> Mapping[str, int]:
-    """The weights of the players that make the score."""
-    return pack.scoring.weights or {pack.scoring.reference: 1}
-
-
 def _figures(place: Place, stage: Stage, puzzle: Puzzle | None, pack: Pack) -> Iterator[Finding]:
     players = stage.difficulty.players
     if set(players) != set(pack.scoring.players):
@@ -234,7 +229,7 @@ def _figures(place: Place, stage: Stage, puzzle: Puzzle | None, pack: Pack) -> I
             if passed and puzzle is not None and adds < puzzle.min_adds.lower:
                 expected = f"0, since {puzzle.min_adds.lower} are needed"
                 yield place.finding("counts", f"{name} passed {passed} with {counted(adds, 'Add')}", expected)
-    blend = _blend(pack)
+    blend = pack.scoring.blend
     if stage.adds > measured or not set(blend) <= set(players):
         return
     if any(players[name].passed[stage.adds] > players[name].playouts for name in blend):
@@ -253,7 +248,7 @@ def _scales(case: Case, pack: Pack) -> Iterator[Finding]:
     names = [band.name for band in pack.scoring.bands]
     if starts != sorted(set(starts)) or starts[0] != 0 or len(set(names)) < len(names):
         yield case.place.finding("bands", list(zip(names, starts, strict=True)), "each name once, rising from 0")
-    unknown = sorted(set(_blend(pack)) - set(pack.scoring.players))
+    unknown = sorted(set(pack.scoring.blend) - set(pack.scoring.players))
     if unknown:
         yield case.place.finding("panel", f"scores made of {', '.join(unknown)}", sorted(pack.scoring.players))
 
