@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from number_match.config import Config, load, with_tuples
+from number_match.config import Config, with_tuples
+from number_match.config_files import load
 from number_match.errors import UserError
 from number_match.models import ClientPack, Pack, client_pack, document_of, pack_text, parse_pack, read_pack
 from number_match.players import Player

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from number_match.config import Config, load
+from number_match.config import Config
+from number_match.config_files import load
 from number_match.errors import UserError
 
 SMALL = """

@@ -15,7 +15,8 @@ import psutil
 import pytest
 
 from conftest import Command
-from number_match.config import RunConfig, load
+from number_match.config import RunConfig
+from number_match.config_files import load
 from number_match.engine import ATTEMPTS, WorkersDied, open_engine
 from number_match.jobs import work
 from number_match.plan import Plan

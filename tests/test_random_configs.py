@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from conftest import Command
 from number_match import models
 from number_match.assemble import class_rows, near_pairs
-from number_match.config import Config, load
+from number_match.config import Config
+from number_match.config_files import load
 from number_match.rules import Board, replay
 from test_run import TINY
 

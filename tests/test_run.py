@@ -171,7 +171,8 @@ def test_nothing_is_done_twice(make: Make, command: Command, tiny: Path) -> None
 def test_a_run_with_nothing_to_do_imports_neither_numba_nor_scipy(make: Make, tiny: Path) -> None:
     folder = make()
     code = (
-        "import sys; from pathlib import Path; from number_match.config import load; from number_match.run import run; "
+        "import sys; from pathlib import Path; "
+        "from number_match.config_files import load; from number_match.run import run; "
         f"run(load([Path({str(tiny)!r})], (), {{'out': {str(folder)!r}}}), say=print); "
         "print(sorted({'numba', 'scipy'} & set(sys.modules)))"
     )

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from number_match.config import Family, load
+from number_match.config import Family
+from number_match.config_files import load
 from number_match.generate import random_boards
 from number_match.identity import canonical_id
 from number_match.plan import Plan

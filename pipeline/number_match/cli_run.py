@@ -74,7 +74,7 @@ def _run(
     import sys
 
     from number_match.beside import notes
-    from number_match.config import load
+    from number_match.config_files import load
     from number_match.report import is_current, write_report
     from number_match.run import CannotFill, folder_of, run
 
@@ -112,7 +112,7 @@ def _command_line(command: str, files: list[Path], flags: Mapping[str, object], 
 def status(folder: Annotated[Path, typer.Argument(metavar="DIR", help="A run folder.")]) -> None:
     """Say of a run folder what is kept, stale or missing, and why."""
     from number_match.beside import notes
-    from number_match.config import load
+    from number_match.config_files import load
     from number_match.errors import UserError
     from number_match.run import run
 
@@ -140,6 +140,6 @@ def show_config(config: Files, settings: Settings = None) -> None:
     """Print the resolved config, every default filled in, as JSON."""
     import json
 
-    from number_match.config import load
+    from number_match.config_files import load
 
     typer.echo(json.dumps(load(config, settings or []).resolved(), indent=2, ensure_ascii=False))
