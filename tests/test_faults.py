@@ -4,6 +4,7 @@ kinds. Disks have a file of their own, `test_disks.py`."""
 import json
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -18,6 +19,7 @@ from conftest import Command
 from number_match.config import RunConfig
 from number_match.config_files import load
 from number_match.engine import ATTEMPTS, WorkersDied, open_engine
+from number_match.errors import UserError
 from number_match.jobs import work
 from number_match.plan import Plan
 from number_match.store import Store
@@ -110,6 +112,9 @@ def test_a_worker_has_kernels_compiled_where_it_is(tmp_path: Path, monkeypatch: 
     for job in (source, plan.validate(source), plan.screen(plan.validate(source), "random")):
         work(job)
     assert asked == [["adds"], ["playouts"]]
+    shutil.rmtree(tmp_path / "run")
+    with pytest.raises(UserError, match="file system that all workers share"):
+        work(source)
 
 
 # the whole run

@@ -6,6 +6,7 @@ said and made again.
 
 from __future__ import annotations
 
+import socket
 import sys
 import time
 from abc import ABC, abstractmethod
@@ -18,6 +19,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from tqdm import tqdm
 
 from number_match.engine import Engine
+from number_match.errors import UserError
 from number_match.store import DamagedShard, Request, Store
 from number_match.words import counted
 
@@ -77,12 +79,17 @@ def work(job: Job) -> Receipt:
     """Make a shard and write it.
 
     Raises:
+        UserError: the run folder is not there, on the machine of this worker.
         DamagedShard: what it is made from is damaged.
         OSError: it cannot be written.
     """
+    store = Store(Path(job.folder))
+    if not store.folder.is_dir():
+        raise UserError(
+            f"{store.folder}: not there on {socket.gethostname()}; expected on a file system that all workers share"
+        )
     warm_up([job], lambda text: print(text, file=sys.stderr))
     wall, cpu = time.perf_counter(), time.process_time()
-    store = Store(Path(job.folder))
     table, counts = job.table(store)
     store.write(job.request, table)
     return Receipt(table.height, counts, time.perf_counter() - wall, time.process_time() - cpu)

@@ -179,7 +179,7 @@ class Plan:
     """
 
     def __init__(self, config: Config, folder: Path) -> None:
-        self.config, self.folder = config, str(folder)
+        self.config, self.folder = config, str(folder.absolute())  # workers may have been started elsewhere
         rules = config.rules.parsed
         self.families = {family.name: family for family in config.generate.families}
         self.texts: dict[str, tuple[str, ...]] = {
