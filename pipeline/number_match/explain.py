@@ -15,6 +15,7 @@ from number_match.assemble import Pool, Slot, alternatives
 from number_match.beside import earlier
 from number_match.difficulty import HARDEST, THOUSAND
 from number_match.errors import UserError
+from number_match.figures import facts
 from number_match.simulate import wilson
 from number_match.store import Store
 from number_match.words import counted, interval, printable
@@ -149,12 +150,7 @@ def _pool(table: pl.DataFrame) -> Pool:
     scores = thousandths("scores")
     actions = known["median_actions"]
     return Pool(
-        puzzles=known["puzzle"].to_list(),
-        boards=known["board"].to_list(),
-        families=known["family"].to_numpy().astype(np.str_),
-        min_adds=known["min_adds_upper"].to_numpy().astype(np.int64),
-        par=known["par_upper"].fill_null(2**31).to_numpy().astype(np.int64),
-        early=known["needs_early_add"].fill_null(True).to_numpy().astype(bool),
+        **facts(known),
         scores=np.full((0, 1), HARDEST) if scores is None else scores,
         floor=thousandths("floor"),
         actions=None if actions.null_count() else actions.to_numpy().astype(np.int64),

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -84,6 +85,18 @@ def counts_of(table: pl.DataFrame, puzzles: pl.DataFrame, allowances: int) -> tu
     return passed.astype(np.int64), rows["playouts"].to_numpy().astype(np.int64)
 
 
+def facts(puzzles: pl.DataFrame) -> dict[str, Any]:
+    """What a pool holds of each puzzle besides scores: the fields of `Pool`, from rows of candidates."""
+    return {
+        "puzzles": puzzles["puzzle"].to_list(),
+        "boards": puzzles["board"].to_list(),
+        "families": puzzles["family"].to_numpy().astype(np.str_),
+        "min_adds": puzzles["min_adds_upper"].to_numpy().astype(np.int64),
+        "par": puzzles["par_upper"].fill_null(2**31).to_numpy().astype(np.int64),
+        "early": puzzles["needs_early_add"].fill_null(True).to_numpy().astype(bool),
+    }
+
+
 def pool(figures: Figures, config: Config, order: Order, players: Sequence[str], stream: str) -> Pool:
     """The puzzles that have this stream's figures, by puzzle id, with the ones that stand by the word of an earlier
     pack.
@@ -105,19 +118,13 @@ def pool(figures: Figures, config: Config, order: Order, players: Sequence[str],
     blend = score.blend
     scores = blended([each[name] for name in blend], list(blend.values()), score.scale)
     floor_player = config.assemble.constraints.floor_player or score.weakest
-    early = have["needs_early_add"].fill_null(True).to_numpy()
     actions = None
     if config.assemble.constraints.max_actions is not None:
         table = tables[score.reference if score.reference in tables else players[0]].unique("puzzle", keep="first")
         medians = have.select("puzzle").join(table, on="puzzle", how="left", maintain_order="left")["actions"]
         actions = medians.list.get(2, null_on_oob=True).fill_null(-1).to_numpy().astype(np.int64)
     made = Pool(
-        puzzles=have["puzzle"].to_list(),
-        boards=have["board"].to_list(),
-        families=have["family"].to_numpy().astype(np.str_),
-        min_adds=have["min_adds_upper"].to_numpy().astype(np.int64),
-        par=have["par_upper"].fill_null(2**31).to_numpy().astype(np.int64),
-        early=early.astype(bool),
+        **facts(have),
         scores=scores.astype(np.int64),
         floor=HARDEST - each[floor_player] if floor_player in each else None,
         actions=actions,

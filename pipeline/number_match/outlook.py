@@ -6,6 +6,7 @@ Also what more candidates should be like, which follows from what is lacking.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -31,10 +32,7 @@ def chart(wanted: Sequence[Slot], pool: Pool) -> str:
         if not slots:
             continue
         rows: set[int] = set()
-        for slot in slots[:1] if len({(s.adds, s.families, s.floor) for s in slots}) == 1 else slots:
-            middle = Slot(
-                **{name: getattr(slot, name) for name in Slot.__slots__} | {"target": number * step + step // 2}
-            )
+        for middle in {replace(slot, id="", level=0, stage=0, target=number * step + step // 2) for slot in slots}:
             rows.update(chooser.nearest(middle, len(pool), step // 2).rows.tolist())
         thin = "  THIN" if len(rows) < 3 * len(slots) else ""
         bar = "#" * max(1, round(24 * len(slots) / scale))
