@@ -53,8 +53,10 @@ def solve(
     board: BoardArgument = None,
     file: FileOption = None,
     adds: AddsOption = None,
-    node_budget: Annotated[int, typer.Option(min=1, help="The nodes after which the answer is `undecided`.")] = 10**6,
-    memory_mib: Annotated[int, typer.Option(min=1, help="Memory for tables, a worker, in MiB.")] = 1024,
+    node_budget: Annotated[
+        int, typer.Option(min=1, max=10**12, help="The nodes after which the answer is `undecided`.")
+    ] = 10**6,
+    memory_mib: Annotated[int, typer.Option(min=1, max=2**20, help="Memory for tables, a worker, in MiB.")] = 1024,
     minimise: Annotated[Goal, typer.Option(help="Adds and then pairs, or pairs and Adds together.")] = Goal.adds,
     with_structure: Annotated[
         bool, typer.Option("--structure", help="Also how narrow the way is, by what links.")

@@ -14,7 +14,7 @@ from number_match.words import printable_lines
 app = typer.Typer()
 PANEL = "Packs"
 
-MaxMib = Annotated[int, typer.Option("--max-mib", min=1, help="The largest file that is read, in MiB.")]
+MaxMib = Annotated[int, typer.Option("--max-mib", min=1, max=2**20, help="The largest file that is read, in MiB.")]
 
 
 class SchemaName(StrEnum):

@@ -35,7 +35,7 @@ MaxAdds = Annotated[int, typer.Option(min=0, max=20, help="The largest allowance
 Playouts = Annotated[int, typer.Option(min=0, max=10**6, help="Of every player on every board; 0: no players.")]
 Seed = Annotated[int, typer.Option(min=0, max=2**53 - 1, help="The seed of all choices.")]
 Out = Annotated[Path, typer.Option("--out", "-o", help="The survey's folder.")]
-Budget = Annotated[int, typer.Option(min=1, help="The nodes after which a board is undecided.")]
+Budget = Annotated[int, typer.Option(min=1, max=10**12, help="The nodes after which a board is undecided.")]
 Where = Annotated[EngineName, typer.Option("--engine", help="Where the work is done.")]
 
 

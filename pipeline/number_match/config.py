@@ -31,6 +31,7 @@ def _widen(value: object) -> object:
     return (value, value) if isinstance(value, int) and not isinstance(value, bool) else value
 
 
+Positive: TypeAlias = Annotated[int, Field(ge=1, le=MAX_INTEGER)]
 Name: TypeAlias = Annotated[str, matching(r"^[A-Za-z0-9-]{1,64}$", "1 to 64 letters, digits and hyphens")]
 _Allowance: TypeAlias = Annotated[int, Field(ge=0, le=20)]
 _Size: TypeAlias = Annotated[int, Field(ge=1, le=1000)]
@@ -81,7 +82,7 @@ class PackConfig(Section):
 
     id: Name = "pack"
     title: Annotated[str, Field(min_length=1, max_length=200)] = "Number Match"
-    version: Annotated[int, Field(ge=1, le=MAX_INTEGER)] = 1
+    version: Positive = 1
 
 
 class RulesConfig(Section):
@@ -317,7 +318,7 @@ class ScoreConfig(Section):
 class CurvePoint(Section):
     """A target at one Stage (its number in what the curve covers, counted from 1)."""
 
-    stage: Annotated[int, Field(ge=1)]
+    stage: Positive
     target: Points
 
 
@@ -365,17 +366,17 @@ class Constraints(Section):
     slack: Annotated[int, Field(ge=0, le=20)] = 0
     floor: Points | None = None
     floor_player: Name | None = None
-    max_par: Annotated[int, Field(ge=1)] | None = None
-    max_actions: Annotated[int, Field(ge=1)] | None = None
+    max_par: Positive | None = None
+    max_actions: Positive | None = None
     early_add: Literal["allowed", "never"] = "allowed"
-    family_in_row: Annotated[int, Field(ge=1)] | None = None
+    family_in_row: Positive | None = None
     near_duplicates: NearDuplicates | None = NearDuplicates()
 
 
 class LevelConfig(Section):
     """What one Level has of its own; what is not given is as in `[assemble]`."""
 
-    level: Annotated[int, Field(ge=1)]
+    level: Positive
     id: Name | None = None
     title: Annotated[str, Field(max_length=200)] | None = None
     curve: Curve | None = None
@@ -405,7 +406,7 @@ class AssembleConfig(Section):
     shortlist: Annotated[int, Field(ge=1, le=1000)] = 6
     constraints: Constraints = Constraints()
     method: Literal["repair", "milp"] = "repair"
-    node_limit: Annotated[int, Field(ge=1)] = 10_000
+    node_limit: Positive = 10_000
     level: tuple[LevelConfig, ...] = ()
     topup: TopUp = TopUp()
     pin: dict[StageId, str] = Field(default_factory=dict)
