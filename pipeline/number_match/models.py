@@ -199,7 +199,7 @@ class SolverStamp(Record):
 
     behaviour: Positive
     node_budget: Positive
-    memory_mib: Annotated[int, Field(ge=1, le=2**20)] | None = None
+    memory_mib: Positive | None = None
     """Memory for the solver's tables, which can decide when it gives up; 1024 when not given."""
 
 

@@ -25,6 +25,8 @@ Progress = Callable[[int, int], None]
 
 MEMORY_MIB = 1024
 """Memory for the solver's tables where a pack does not say how much its bounds were found with."""
+MOST_MEMORY_MIB = 2**20
+"""As much as a config may give; a pack that says more is not believed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,8 +121,9 @@ def _solved_again(
 
     largest = max((len(counts.passed) for counts in stage.difficulty.players.values()), default=1) - 1
     allowed = board.with_adds(max(largest, stage.adds))
+    memory_mib = min(pack.solver.memory_mib or MEMORY_MIB, MOST_MEMORY_MIB)
     try:
-        result = solve(allowed, node_budget=pack.solver.node_budget, memory_mib=pack.solver.memory_mib or MEMORY_MIB)
+        result = solve(allowed, node_budget=pack.solver.node_budget, memory_mib=memory_mib)
         if result.solution is not None and not replay(allowed, result.solution).cleared:
             yield place.finding("solver", "a solution that leaves cells", "a solution that clears the board")
             return
