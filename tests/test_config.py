@@ -103,6 +103,7 @@ def test_a_player_of_the_panel_needs_only_what_differs(tmp_path: Path) -> None:
         ("assemble.pin.first=12", ["assemble.pin", "first"]),
         ("score.reference=nobody", ["score.reference", '"nobody"', "expected a player"]),
         ("score={panel=['nobody'], reference='nobody'}", ["score.panel[0]", '"nobody"', "expected a player"]),
+        ("score.calibration.points=[[0, 0], [99.9999, 5], [100, 9]]", ["score.calibration.points", "rise", "0.001"]),
         ("score.select.most=1", ["score.select.most", "1", "at least playouts = 6000"]),
         ("seed=9007199254740992", ["seed", "9007199254740992", "from 0 to"]),
         ("run.workers=0", ["run.workers", "0", "from 1 to"]),

@@ -18,6 +18,7 @@ import rfc8785
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from number_match.complaints import Problem, matching, refuse
+from number_match.difficulty import rises
 from number_match.errors import UserError, reason
 from number_match.players import Player, default_panel
 from number_match.rules import Board, NotationError, Ruleset, RulesetError
@@ -223,8 +224,8 @@ class Calibration(Section):
 
     def _problems(self) -> Iterator[Problem]:
         scores, values = zip(*self.points, strict=True)
-        if (scores[0], scores[-1]) != (0, 100) or any(a >= b for a, b in pairwise(scores)):
-            yield Problem("points", list(scores), "expected blended scores that rise from 0 to 100")
+        if not rises(scores):
+            yield Problem("points", list(scores), "expected blended scores that rise from 0 to 100, by 0.001 at least")
         if any(a > b for a, b in pairwise(values)):
             yield Problem("points", list(values), "expected scores of people that never fall")
 

@@ -53,6 +53,12 @@ def calibrated(score: Whole, points: Points) -> Whole:
     return result
 
 
+def rises(scores: Sequence[float]) -> bool:
+    """Whether the scores of a calibration's points rise from 0 to 100, by a thousandth at least."""
+    thousandths = [round(score * THOUSAND) for score in scores]
+    return (scores[0], scores[-1]) == (0, 100) and all(a < b for a, b in pairwise(thousandths))
+
+
 def score(
     counts: Mapping[str, tuple[Sequence[int], int]], adds: int, blend: Mapping[str, int], points: Points = ()
 ) -> int:

@@ -12,7 +12,6 @@ import stat
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from hashlib import sha256
-from itertools import pairwise
 from typing import Annotated, Any, Literal, NoReturn, TypeAlias, TypeVar
 
 import rfc8785
@@ -27,6 +26,7 @@ from pydantic import (
 )
 
 from number_match.complaints import MOST, complaints, matching
+from number_match.difficulty import rises
 from number_match.errors import UserError, reason
 from number_match.rules import MAX_ADDS, MAX_WIDTH, Ruleset
 from number_match.words import shown
@@ -219,9 +219,8 @@ class Calibration(Record):
 
     @model_validator(mode="after")
     def _check(self) -> "Calibration":
-        scores = [score for score, _ in self.points]
-        if (scores[0], scores[-1]) != (0, 100) or any(a >= b for a, b in pairwise(scores)):
-            raise ValueError("expected blended scores that rise from 0 to 100")
+        if not rises([score for score, _ in self.points]):
+            raise ValueError("expected blended scores that rise from 0 to 100, by 0.001 at least")
         return self
 
 
