@@ -11,6 +11,7 @@ import sys
 import textwrap
 import time
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
@@ -120,17 +121,17 @@ def test_a_worker_has_kernels_compiled_where_it_is(tmp_path: Path, monkeypatch: 
 # the whole run
 
 
-def start(tiny: Path, out: Path) -> subprocess.Popen[str]:
+def start(tiny: Path, out: Path, *more: str) -> subprocess.Popen[str]:
     return subprocess.Popen(
-        [sys.executable, "-m", "number_match", "run", "-c", str(tiny), "-o", str(out)],
+        [sys.executable, "-m", "number_match", "run", "-c", str(tiny), "-o", str(out), *more],
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
     )
 
 
-def wait_for(out: Path, pattern: str, running: subprocess.Popen[str]) -> None:
-    """Wait until a run has written a file."""
+def wait_for(out: Path, pattern: str, running: subprocess.Popen[Any]) -> None:
+    """Wait until a process has written a file."""
     until = time.monotonic() + 120
     while not list(out.glob(pattern)) and running.poll() is None and time.monotonic() < until:
         time.sleep(0.02)
@@ -299,6 +300,38 @@ def test_a_dask_cluster_that_loses_a_worker_makes_the_same_pack(tiny: Path, tmp_
     assert ended.returncode == 0, ended
     assert "killed" in ended.stdout
     assert "nothing to do" in ended.stdout
+    assert (out / "pack.json").read_bytes() == whole
+
+
+def test_a_scheduler_that_is_killed_stops_the_run(tiny: Path, tmp_path: Path, whole: bytes) -> None:
+    pytest.importorskip("distributed")
+    out, file = tmp_path / "run", tmp_path / "scheduler.json"
+
+    def dask(part: str, *arguments: str) -> subprocess.Popen[bytes]:
+        words = [sys.executable, "-m", f"distributed.cli.dask_{part}", "--scheduler-file", str(file), *arguments]
+        return subprocess.Popen(words, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+    scheduler = dask("scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard")
+    worker = dask("worker", "--nworkers", "1", "--nthreads", "1", "--no-dashboard", "--no-nanny")
+    try:
+        wait_for(tmp_path, file.name, scheduler)
+        address = json.loads(file.read_text())["address"]
+        running = start(tiny, out, "--engine", "dask", "--scheduler", address)
+        wait_for(out, "candidates/*.parquet", running)
+        scheduler.kill()
+        said = end_of(running)
+        assert running.returncode == 1
+        assert said.splitlines()[-2:] == [
+            "stopped: the scheduler of the cluster is gone",
+            f"what is finished is kept; go on with: number-match run -c {tiny} -o {out} "
+            f"--engine dask --scheduler {address}",
+        ]
+        assert "Traceback" not in said
+    finally:
+        for process_of_dask in (scheduler, worker):
+            process_of_dask.kill()
+            process_of_dask.wait()
+    process("run", "-c", tiny, "-o", out)
     assert (out / "pack.json").read_bytes() == whole
 
 

@@ -8,6 +8,7 @@ given to new workers, three times, before the run stops.
 from __future__ import annotations
 
 import contextlib
+import logging
 import multiprocessing
 import os
 import signal
@@ -28,7 +29,7 @@ _AHEAD = 2  # jobs waiting for each worker
 
 
 class WorkersDied(Exception):
-    """Workers were killed again and again at the same jobs; what is finished is kept."""
+    """Workers were killed again and again at the same jobs, or all are out of reach; what is finished is kept."""
 
 
 class Inline(Executor):
@@ -56,7 +57,7 @@ class Engine:
         """`function` of every job, with the job, in the order in which they finish.
 
         Raises:
-            WorkersDied: a job met with a killed worker `ATTEMPTS` times.
+            WorkersDied: a job met with a killed worker `ATTEMPTS` times, or the scheduler of a cluster is gone.
             Exception: whatever `function` raised; jobs not yet started are dropped.
         """
         todo = iter(jobs)
@@ -79,6 +80,8 @@ class Engine:
                 broken = not running
                 for future in done:
                     job, attempt = running.pop(future)
+                    if future.cancelled():
+                        raise WorkersDied("the scheduler of the cluster is gone")
                     error = future.exception()
                     if error is None:
                         yield job, future.result()
@@ -177,6 +180,7 @@ def _dask_engine(run: RunConfig) -> Engine:
         raise UserError(
             'run.scheduler: missing; with engine = "dask" the address of a scheduler was expected (tcp://host:8786)'
         )
+    logging.getLogger("distributed.client").setLevel(logging.CRITICAL)  # a lost scheduler is told of in `each`
     try:
         client: Any = Client(run.scheduler, timeout="20s", set_as_default=False)  # type: ignore[no-untyped-call]
     except (OSError, TimeoutError, ValueError) as error:
