@@ -180,7 +180,8 @@ def _dask_engine(run: RunConfig) -> Engine:
         raise UserError(
             'run.scheduler: missing; with engine = "dask" the address of a scheduler was expected (tcp://host:8786)'
         )
-    logging.getLogger("distributed.client").setLevel(logging.CRITICAL)  # a lost scheduler is told of in `each`
+    for name in ("asyncio", "distributed", "distributed.client", "tornado.application"):
+        logging.getLogger(name).setLevel(logging.CRITICAL)  # what goes wrong with a cluster is told of in `each`
     try:
         client: Any = Client(run.scheduler, timeout="20s", set_as_default=False)  # type: ignore[no-untyped-call]
     except (OSError, TimeoutError, ValueError) as error:
