@@ -127,7 +127,7 @@ def test_a_bad_argument_is_one_message(command: Command, words: list[object]) ->
     ("words", "said"),
     [
         (["solve", "12", "--adds", "-1"], "--adds is '-1': expected a whole number from 0 to 9,999"),
-        (["solve", "12", "--node-budget", "x"], "--node-budget is 'x': expected a whole number from 1 to 1,000,000,000,000"),
+        (["solve", "12", "--memory-mib", "x"], "--memory-mib is 'x': expected a whole number from 1 to 1,048,576"),
         (["verify", VEYRA, "--level", "x"], "--level is 'x': expected one of 'quick', 'full'"),
         (["schema", "x"], "FORMAT is 'x': expected one of 'pack', 'config'"),
     ],

@@ -265,6 +265,15 @@ def test_a_dry_run_counts_no_more_than_there_can_be(command: Command, tiny: Path
     assert "select playouts for 90 boards × 1 player;" in outcome.err
 
 
+def test_a_pool_may_come_from_rounds_alone(make: Make) -> None:
+    folder = make(
+        "generate.candidates=0", "assemble.topup.candidates=60", "assemble.topup.budget=120", "assemble.tolerance=20"
+    )
+    record = json.loads((folder / "run.json").read_text(encoding="utf-8"))
+    assert record["facts"]["candidates"] in (60, 120)
+    assert record["facts"]["stages"] == 6
+
+
 def test_a_run_record_tells_config_versions_and_counts(make: Make) -> None:
     record = json.loads((make() / "run.json").read_text(encoding="utf-8"))
     assert record["state"] == "done"

@@ -40,6 +40,12 @@ class Figures:
         order: Order,
     ) -> Figures:
         """Put shards together: of candidates that are equal up to renaming classes the first one counts."""
+        if not candidates:  # a pool that is all from an earlier pack, or to come from rounds of more candidates
+            from number_match import generate, score, validate
+
+            candidates = [generate.SCHEMA.to_frame().with_columns(pl.lit(0, pl.Int64).alias("round"))]
+            verdicts = [validate.SCHEMA.to_frame()]
+            screens = {player: [score.SCHEMA.to_frame()] for player in screens}
         every = pl.concat(candidates)
         firsts = every.unique("canonical", keep="first", maintain_order=True).select(
             "canonical", first="puzzle", of="family", at="number"

@@ -40,7 +40,7 @@ def chart(wanted: Sequence[Slot], pool: Pool) -> str:
             f"  {number * 5:3}-{number * 5 + 5:<3} {bar:<24} {counted(len(slots), 'Stage'):>10} "
             f"{counted(len(rows), 'puzzle'):>14}{thin}"
         )
-    return "\n".join(lines)
+    return "\n".join(lines) if len(lines) > 1 else "pool against curve: every Stage has its puzzle already"
 
 
 def unfilled_table(
@@ -67,8 +67,10 @@ def unfilled_table(
 
 def unreachable(wanted: Sequence[Slot], pool: Pool, tolerance: int) -> list[int]:
     """Slots so far from every puzzle of the pool that more candidates of the same kinds are no hope: over 4 tolerances,
-    and over 10 points.
+    and over 10 points. A pool without puzzles tells nothing.
     """
+    if not len(pool):
+        return []
     hopeless = max(4 * tolerance, 10 * THOUSAND)
     chooser = Chooser(pool)
     found = []
