@@ -298,6 +298,18 @@ def test_a_client_file_is_held_against_its_pack(tmp_path: Path) -> None:
     assert full.checked == "full, against its pack"
 
 
+def test_a_client_file_and_its_pack_are_one_release(command: Command, tmp_path: Path) -> None:
+    pack = read_pack(VEYRA)
+    client = tmp_path / "c.json"
+    client.write_text(pack_text(client_pack(pack)), encoding="utf-8")
+    assert verify(VEYRA, baseline=read_any(client)).findings == ()
+    assert verify(client, baseline=pack).findings == ()
+    other = pack_text(client_pack(pack.model_copy(update={"title": "other"})))
+    client.write_text(other, encoding="utf-8")
+    assert command("verify", client, "--baseline", VEYRA).code == 0  # its source_hash still says that it is of the pack
+    assert "not a client file" in command("verify", VEYRA, "--against", VEYRA).out
+
+
 def test_an_older_release_is_kept_to(tmp_path: Path) -> None:
     old = read_any(VEYRA)
     gone = puzzle(load())["id"]

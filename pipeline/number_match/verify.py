@@ -50,6 +50,8 @@ def verify(
             findings += _follows(pack, against, name)
             findings += quick(against, name)
             checked = "client against its pack"
+    elif against is not None:
+        notes.append("nothing was held against it: it is the whole pack, and not a client file")
     if baseline is not None:
         findings += _against_baseline(pack, baseline, name)
     whole = pack if isinstance(pack, Pack) else against
@@ -65,7 +67,7 @@ def verify(
 def _against_baseline(pack: Pack | ClientPack, old: Pack | ClientPack, name: str) -> Iterator[Finding]:
     """What an earlier release of the same pack has against this one."""
     place = Place(name)
-    if pack.content_hash != old.content_hash and pack.pack_version <= old.pack_version:
+    if _whole_hash(pack, old) != _whole_hash(old, pack) and pack.pack_version <= old.pack_version:
         expected = f"above {old.pack_version}, since the contents changed"
         yield place.finding("version", pack.pack_version, expected)
     kept, now = set(pack.withdrawn), {puzzle.id: puzzle for puzzle in pack.puzzles}
@@ -83,6 +85,11 @@ def _against_baseline(pack: Pack | ClientPack, old: Pack | ClientPack, name: str
         elif after.min_adds.lower > before.min_adds.upper or after.min_adds.upper < before.min_adds.lower:
             bounds = [f"min Adds {interval(both.lower, both.upper)}" for both in (after.min_adds, before.min_adds)]
             yield place.at(puzzle=before.id).finding("id-kept", *bounds)
+
+
+def _whole_hash(one: Pack | ClientPack, other: Pack | ClientPack) -> str:
+    """What tells whether two releases have the same contents: of a client file beside a pack, the hash of its pack."""
+    return one.source_hash if isinstance(one, ClientPack) and isinstance(other, Pack) else one.content_hash
 
 
 def _follows(client: ClientPack, pack: Pack, name: str) -> Iterator[Finding]:
