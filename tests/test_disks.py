@@ -154,8 +154,9 @@ def test_a_report_on_a_full_disk(command: Command, tiny: Path, disk: Disk) -> No
         outcome = command("run", "-c", tiny, "-o", out)
         assert outcome.code == 1
         assert stopped_at(outcome.err, out, FULL) == where
-        assert "No space left on device" in command("report", out).complaint
         assert strays(out) == []
+        if not free:
+            assert "No space left on device" in command("report", out).complaint
     disk.change("size=64m")
     assert command("run", "-c", tiny, "-o", out).code == 0
     assert report.is_current(out)
