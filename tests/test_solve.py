@@ -96,6 +96,14 @@ def test_verdicts_bounds_and_par_are_those_of_an_exhaustive_search_at_length(
     assert decided == number
 
 
+def test_the_searches_of_larger_boards_prove_only_what_is_true(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Descents, and Adds on chosen cells with projections before them, on boards that are else gone through whole."""
+    monkeypatch.setattr("number_match.solve.SMALL", 0)
+    rng = random.Random(78)
+    boards = [*small_boards(rng, 2000, 10, 1), *small_boards(rng, 500, 5, 2)]
+    assert sum(agrees(board, node_budget=20_000) for board in boards) > 0.99 * len(boards)
+
+
 def test_the_fewest_actions_are_those_of_an_exhaustive_search() -> None:
     rng = random.Random(77)
     boards = [*small_boards(rng, 400, 8, 1), *small_boards(rng, 300, 4, 2)]
@@ -290,6 +298,11 @@ def test_full_tables_forget_and_never_err() -> None:
 def test_a_board_too_large_says_so_before_it_starts() -> None:
     with pytest.raises(BoardTooLarge, match="300 cells, the solver takes at most 256"):
         solve(Board((1, 2) * 150))
+
+
+def test_the_largest_allowance_takes_no_more_time_or_memory() -> None:
+    result = checked(Board.parse("123/456 +9999", named(width=3)))
+    assert (result.verdict, result.min_adds.lower) == ("undecided", 6)
 
 
 def test_an_add_that_would_not_fit_leaves_the_board_undecided() -> None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
-from number_match.rules import ADD, Board, class_counts, class_of
+from number_match.rules import ADD, Board, class_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -19,11 +19,15 @@ if TYPE_CHECKING:
 
 Verdict = Literal["clearable", "unclearable", "undecided"]
 
-SOLVER_BEHAVIOUR = 2
+SOLVER_BEHAVIOUR = 3
 """Goes up with every change that can alter a verdict, a bound, a solution or a count of nodes."""
 
 MAX_SQUARES = 256
 """The largest board that the compiled arrays take, Adds included."""
+
+
+MOST_ADDS = 64
+"""Up to how many Adds are searched for, since every one takes memory: beyond, a larger allowance changes nothing."""
 
 
 class BoardTooLarge(ValueError):
@@ -108,8 +112,7 @@ class _Search:
     upper: int | None = None
     rest: int = 0  # of the best solution with `upper` Adds: the sum of the cells at its Adds
     rest_lower: int = 0
-    found: list[str] | None = None
-    late: bool = True  # the solution's Adds all come where no pair is left
+    found: list[int] | None = None  # the best solution, in the kernels' form
     needs_early_add: bool | None = None
     fewest: Bounds | None = None
     classes: NDArray[np.uint8] = field(init=False)
@@ -122,9 +125,11 @@ class _Search:
         # on one column reading order goes down it: a wrap is then all that row and wrap would be together
         row = rules.row or rules.width == 1
         self.links = row * 1 | rules.column * 2 | (rules.diagonal and rules.width > 1) * 4 | rules.wrap * 8
-        self.classes = np.array([digit and class_of(digit) for digit in self.board.cells], np.uint8)
-        self.active = self.board.active
-        self.odd = sum(count % 2 for count in class_counts(self.board))
+        classes = bytes(self.board.cells).translate(CLASSES)
+        self.classes = np.frombuffer(classes, np.uint8)
+        self.counts = tuple(classes.count(number) for number in range(1, 6))
+        self.active = sum(self.counts)
+        self.odd = sum(count % 2 for count in self.counts)
 
     # the searches
 
@@ -155,8 +160,7 @@ class _Search:
         return slots
 
     def _take(self, adds: int, rest: int, out: Any, count: int) -> None:
-        self.upper, self.rest = adds, rest
-        self.found, self.late = _actions(self.board, out[:count].tolist())
+        self.upper, self.rest, self.found = adds, rest, out[:count].tolist()
 
     def _decide(self, budget: int) -> int:
         squares = len(self.classes)
@@ -167,13 +171,13 @@ class _Search:
             self._take(0, 0, out, counters[0])
         return answer
 
-    def _lucky(self, adds: int, tries: int, budget: int) -> bool:
+    def _lucky(self, adds: int, tries: int, budget: int, late: bool = False) -> bool:
         import numpy as np
 
         from number_match.kernels.adds import lucky_board
 
         squares = len(self.classes) + self.active // 2
-        arguments = (adds, tries, STOP, budget, self._slots(squares, 2), np.uint64(adds))
+        arguments = (adds, int(late), tries, budget, self._slots(squares, 2), np.uint64(adds))
         rest, counters, out = self._run(lucky_board, squares, adds, *arguments)
         if rest >= 0:
             self._take(adds, rest, out, counters[0])
@@ -233,7 +237,7 @@ class _Search:
             if answer == 1:
                 return
             self.lower = 1 if answer == 0 else 0
-        for adds in range(1, allowance + 1):
+        for adds in range(1, min(allowance, MOST_ADDS) + 1):
             if self.left <= 0:
                 break
             complete = self._with(adds)
@@ -263,7 +267,7 @@ class _Search:
         if adds == 1:
             for size in range(self.rest_lower, self.rest, 2):
                 proven = True
-                for takes in _shares(size, class_counts(self.board)):
+                for takes in _shares(size, self.counts):
                     if self.left <= 0:
                         return
                     answer = self._aimed(takes, self.left // 2 + 1)  # what stays open leaves room for more cells
@@ -281,11 +285,14 @@ class _Search:
         """Whether min Adds takes an Add while a pair is left."""
         if self.upper is None or self.upper != self.lower:
             return
-        if self.late:
+        assert self.found is not None
+        if _adds_are_late(self.board, _actions(self.board, self.found)):
             self.needs_early_add = False
         elif self.left > 0:
             kept = self.rest, self.found
-            found, complete = self._least(self.upper, NO_BOUND, NO_BOUND, self.left, late=True)
+            found, complete = self._lucky(self.upper, 100, self.left // 8, late=True), False
+            if not found and self.left > 0:
+                found, complete = self._least(self.upper, NO_BOUND, NO_BOUND, self.left, late=True)
             self.rest, self.found = kept
             self.needs_early_add = False if found else True if complete else None
 
@@ -298,27 +305,25 @@ class _Search:
         assert self.upper is not None
         best = (self.active + self.rest) // 2 + self.upper
         lower = best
-        for adds in range(self.board.adds + 1):
-            if adds < self.lower:
-                continue
+        for adds in range(self.lower, self.board.adds + 1):
             least = (self.active + self._floor(adds) + 1) // 2 + adds
             if adds == self.upper:
                 lower = min(lower, (self.active + max(self.rest_lower, self._floor(adds))) // 2 + adds)
             elif least < best:
-                if adds and self.left > 0:
+                if 0 < adds <= MOST_ADDS and self.left > 0:
                     kept = self.upper, self.rest, self.found
                     found, complete = self._least(adds, 2 * (best - 1 - adds) - self.active, 0, self.left)
                     solution, rest = self.found, self.rest
                     self.upper, self.rest, self.found = kept
                     if found:
                         best = (self.active + rest) // 2 + adds
-                        self.best_actions = solution
+                        self.fewest_actions = solution
                     if complete:
                         least = best
                 lower = min(lower, least)
         self.fewest = Bounds(min(lower, best), best)
 
-    best_actions: list[str] | None = None
+    fewest_actions: list[int] | None = None
 
     def result(self, minimise: str) -> SolveResult:
         verdict: Verdict
@@ -330,20 +335,22 @@ class _Search:
         if self.upper is not None and self.upper == self.lower:
             floor = max(self.rest_lower, self._floor(self.upper))
             par = Bounds((self.active + floor) // 2, (self.active + self.rest) // 2)
-        solution = self.best_actions if minimise == "actions" and self.best_actions else self.found
+        solution = self.fewest_actions if minimise == "actions" and self.fewest_actions else self.found
         return SolveResult(
             board=self.board,
             verdict=verdict,
             min_adds=Bounds(self.lower, self.upper),
             par=par,
-            solution=None if solution is None else tuple(solution),
+            solution=None if solution is None else tuple(_actions(self.board, solution)),
             nodes=self.nodes,
             actions=self.fewest,
             needs_early_add=self.needs_early_add,
         )
 
 
-STOP = 0
+CLASSES = bytes([0, *(class_of(digit) for digit in range(1, 10)), *range(10, 256)])
+ADD_CODE = 0xFFFFFFFF
+
 SMALL = 12
 """Up to so many active cells, all sets that can be reached are gone through at once."""
 
@@ -365,28 +372,40 @@ def _shares(size: int, counts: tuple[int, ...]) -> list[tuple[int, ...]]:
     return shares
 
 
-def _actions(board: Board, codes: list[int]) -> tuple[list[str], bool]:
-    """The kernels' actions, on squares that stay where they are until the next Add, as text on the collapsing board.
-
-    Also whether every Add comes where no pair is left.
-    """
+def _actions(board: Board, codes: list[int]) -> list[str]:
+    """The kernels' actions, on squares that stay where they are until the next Add, as text on the collapsing board."""
     width = board.width
     digits = list(board.cells)
+    active, moved = _rows(digits, width)
     actions: list[str] = []
-    late = True
-
-    def standing() -> list[int]:
-        return [start for start in range(0, len(digits), width) if any(digits[start : start + width])]
-
     for code in codes:
-        if code == 0xFFFFFFFF:
+        if code == ADD_CODE:
             actions.append(ADD)
-            cells = [digit for start in standing() for digit in digits[start : start + width]]
-            late = late and not Board(tuple(cells), 0, board.ruleset).pairs()
+            standing = [row for row, count in enumerate(active) if count]
+            cells = [digit for row in standing for digit in digits[row * width : (row + 1) * width]]
             digits = cells + [digit for digit in cells if digit]
+            active, moved = _rows(digits, width)
             continue
-        place = {start: rank * width for rank, start in enumerate(standing())}
         s, t = code >> 16, code & 0xFFFF
-        actions.append(f"{place[s - s % width] + s % width}-{place[t - t % width] + t % width}")
+        actions.append(f"{s - moved[s // width]}-{t - moved[t // width]}")
         digits[s] = digits[t] = 0
-    return actions, late
+        for row in (s // width, t // width):
+            active[row] -= 1
+            if not active[row]:
+                moved[row + 1 :] = [cells + width for cells in moved[row + 1 :]]
+    return actions
+
+
+def _rows(digits: list[int], width: int) -> tuple[list[int], list[int]]:
+    """For each row how many active cells it has, and by how many cells it has moved up: none yet."""
+    rows = [digits[start : start + width] for start in range(0, len(digits), width)]
+    return [len(row) - row.count(0) for row in rows], [0] * len(rows)
+
+
+def _adds_are_late(board: Board, actions: list[str]) -> bool:
+    """Whether every Add comes where no pair is left."""
+    for action in actions:
+        if action == ADD and board.pairs():
+            return False
+        board = board.play(action)
+    return True

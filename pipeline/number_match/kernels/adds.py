@@ -25,14 +25,17 @@ from number_match.kernels.memory import ahead, as_bytes, as_ints, keep, pointer
 from number_match.kernels.search import (
     DEAD,
     FOUND,
+    NUMBER_OF_PROJECTIONS,
     ROW,
     SLOTS,
     UNDECIDED,
     WALL,
     WRAP,
     active_at,
+    any_order,
     crowded,
     decide,
+    decide_doubtful,
     grown,
     holds,
     insert,
@@ -51,6 +54,7 @@ from number_match.kernels.words import WORDS, empty, empty_of, first, last, load
 COUNTERS = 8  # words that the counters of an inner search take
 ADD = U(0xFFFFFFFF)  # among pairs `first << 16 | second`, an Add
 TOO_LARGE = -2  # an Add that the word size does not hold
+LATE = 10  # cells on which an Add is late enough to clear quickly, early enough to clear often
 MOST_CHOICES = 1 << 26  # of cells to leave for an Add: where there are more, `aimed` does not begin
 
 
@@ -96,6 +100,13 @@ def active_squares(classes, n, like):
         if classes[s]:
             active |= square(like, U(s))
     return active
+
+
+@kernel
+def clear(classes, n, width, links, budget, most, memory, like, out, counters):
+    """`decide` on n squares of these classes."""
+    layout, behind = make_layout(classes, n, width, links, memory, like)
+    return decide(layout, active_squares(classes, n, like), budget, most, behind, out, counters)
 
 
 # ----------------------------------------------------------------------------------------------- aimed: one Add, late
@@ -168,8 +179,9 @@ def aimed(layout, start, takes, budget, most, memory, out, counters):
         step += 2
     batch = 64
     choices, score = np.empty(batch, np.int64), np.empty(batch, np.int64)
-    inner = as_ints(memory)
-    memory = ahead(memory, COUNTERS)
+    inner, order = as_ints(memory), as_ints(ahead(memory, COUNTERS))
+    any_order(order)
+    memory = ahead(memory, COUNTERS + NUMBER_OF_PROJECTIONS)
     open_choices = np.empty(4096, np.int64)
     number_open = 0
     complete = True
@@ -193,7 +205,7 @@ def aimed(layout, start, takes, budget, most, memory, out, counters):
         nodes += min((tried - before) // 16 + 1, budget - nodes)  # looking at choices is work too
         for i in range(count):
             chosen = choose(choices[i], members, counts, takes, like)
-            verdict = _attempt(layout, start, chosen, min(budget - nodes, 100), most, memory, out, inner)
+            verdict = _attempt(layout, start, chosen, order, min(budget - nodes, 100), most, memory, out, inner)
             nodes += inner[1]
             if verdict == FOUND:
                 counters[0], counters[1] = inner[0], nodes
@@ -213,7 +225,7 @@ def aimed(layout, start, takes, budget, most, memory, out, counters):
         still, spent = 0, nodes
         for i in range(number_open):
             chosen = choose(open_choices[i], members, counts, takes, like)
-            verdict = _attempt(layout, start, chosen, min(budget - nodes, room), most, memory, out, inner)
+            verdict = _attempt(layout, start, chosen, order, min(budget - nodes, room), most, memory, out, inner)
             nodes += inner[1]
             if verdict == FOUND:
                 counters[0], counters[1] = inner[0], nodes
@@ -237,7 +249,7 @@ def _common_factor(a, b):
 
 
 @kernel
-def _attempt(layout, start, chosen, budget, most, memory, out, counters):
+def _attempt(layout, start, chosen, order, budget, most, memory, out, counters):
     """Clear by an Add on exactly these squares: first what the Add leads to, which is small, then everything before
     it."""
     bits = np.int64(size(~empty(start)))
@@ -249,8 +261,7 @@ def _attempt(layout, start, chosen, budget, most, memory, out, counters):
         return TOO_LARGE
     if budget <= 0:
         return UNDECIDED
-    after, behind = make_layout(classes, n, layout.width, layout.links, memory, chosen)
-    verdict = decide(after, active_squares(classes, n, chosen), budget, most, behind, tail, counters)
+    verdict = clear(classes, n, layout.width, layout.links, budget, most, memory, chosen, tail, counters)
     if verdict != FOUND:
         return verdict
     later, spent = counters[0], counters[1]
@@ -261,14 +272,14 @@ def _attempt(layout, start, chosen, budget, most, memory, out, counters):
             classes[s] = wall
             wall += 1
     before, behind = make_layout(classes, layout.n, layout.width, layout.links, memory, start)
-    verdict = decide(before, start, budget - spent, most, behind, out, counters)
+    verdict = decide_doubtful(before, start, order, budget - spent, most, behind, out, counters)
     if verdict == FOUND:
         counters[0] = joined(out, counters[0], tail, later)
     counters[1] += spent
     return verdict
 
 
-# ---------------------------------------------------------------------------------------------- lucky: Add when stuck
+# ------------------------------------------------------------------------------ lucky: an Add at the end of a descent
 
 
 @kernel
@@ -292,23 +303,30 @@ def descend(layout, like, depth, stop, stream, stack, out):
 
 
 @kernel
-def lucky(classes, n, width, links, adds, tries, stop, budget, most, memory, like, stream, out, counters):
-    """Try to clear with exactly `adds` Adds, each made when no pair is left: finds, never refutes.
+def lucky(classes, n, width, links, adds, late, tries, budget, most, memory, like, stream, out, counters):
+    """Try to clear with exactly `adds` Adds: finds, never refutes.
 
-    One try in four begins with the first pair, the others a few pairs before the end of the last one. Returns the rest
-    (sum of cells at the Adds) or -1; `counters`: number of actions [0], nodes [1].
+    One try in four begins with the first pair, the others a few pairs before the end of the last one. The more cells
+    an Add is made on, the more often what it leads to clears, and the longer that takes: so the tries take turns
+    between few cells, those that are left when no pair is, and half of all. With `late`, or where the reduced word
+    tells nothing, Adds are made only when no pair is left. Returns the rest (sum of cells at the Adds) or -1;
+    `counters`: number of actions [0], nodes [1].
     """
+    by_word = (links & (ROW | WRAP)) == (ROW | WRAP)
     bits = np.int64(size(~empty(like)))
     inner, next_classes, tail = as_ints(memory), as_bytes(ahead(memory, COUNTERS)), ahead(memory, COUNTERS + bits // 8)
     layout, memory = make_layout(classes, n, width, links, ahead(tail, adds * (bits // 2 + 2)), like)
     start = active_squares(classes, n, like)
     stack, memory = new_stack(layout, start, memory)
+    half = np.int64(size(start)) // 2
     nodes, few, depth, rest = 0, np.int64(3), 0, -1
     for attempt in range(tries):
         if budget - nodes <= np.int64(size(start)) // 2 + 2:
             break
         stream = mix(stream + GOLDEN)
         first_depth = 0 if attempt % 4 == 0 else max(0, depth - 3 - np.int64(stream >> U(61)))
+        turn = attempt % 4
+        stop = 0 if turn == 1 or late or not by_word else half if turn == 2 else LATE
         depth = descend(layout, like, first_depth, stop, stream, stack, out)
         nodes += depth - first_depth + 1
         active = active_at(stack, depth, like)
@@ -317,26 +335,13 @@ def lucky(classes, n, width, links, adds, tries, stop, budget, most, memory, lik
         if left == 0 or m < 0:
             continue
         if adds == 1:
-            after, behind = make_layout(next_classes, m, width, links, memory, like)
             room = min(100, budget - nodes)
-            if decide(after, active_squares(next_classes, m, like), room, most, behind, tail, inner) == FOUND:
+            if clear(next_classes, m, width, links, room, most, memory, like, tail, inner) == FOUND:
                 rest = left
         else:
+            fewer, room = adds - 1, budget - nodes
             later = lucky(
-                next_classes,
-                m,
-                width,
-                links,
-                adds - 1,
-                few,
-                stop,
-                budget - nodes,
-                most,
-                memory,
-                like,
-                stream,
-                tail,
-                inner,
+                next_classes, m, width, links, fewer, late, few, room, most, memory, like, stream, tail, inner
             )
             if later >= 0:
                 rest = left + later
@@ -386,32 +391,18 @@ def least(classes, n, width, links, adds, late, bound, floor, budget, each, most
                 if m < 0:
                     complete = False
                 elif adds == 1:
-                    after, behind = make_layout(next_classes, m, width, links, memory, like)
                     room = min(budget - nodes, each)
-                    verdict = decide(after, active_squares(next_classes, m, like), room, most, behind, tail, inner)
+                    verdict = clear(next_classes, m, width, links, room, most, memory, like, tail, inner)
                     nodes += inner[1]
                     complete &= verdict != UNDECIDED
                     if verdict == FOUND:
                         found = here
                 elif nodes < budget:
-                    left, room, one_less = limit - here, budget - nodes, adds - 1
+                    left, room, fewer = limit - here, budget - nodes, adds - 1
                     rest = least(
-                        next_classes,
-                        m,
-                        width,
-                        links,
-                        one_less,
-                        late,
-                        left,
-                        nothing,
-                        room,
-                        each,
-                        most,
-                        memory,
-                        like,
-                        tail,
-                        inner,
-                    )
+                        next_classes, m, width, links, fewer, late, left, nothing, room, each, most,
+                        memory, like, tail, inner,
+                    )  # fmt: skip
                     nodes += inner[1]
                     complete &= inner[2] == 0
                     if rest >= 0:
@@ -462,35 +453,22 @@ def room(bits: int, width: int, adds: int) -> int:
     """Words of memory that a door needs."""
     words = bits // 64
     level = layout_room(bits, width, words) + stack_room(bits, width, bits, words)
-    return (adds + 1) * (level + 2 * COUNTERS + bits // 8 + (adds + 1) * (bits // 2 + 2))
+    return (adds + 1) * (level + 2 * (COUNTERS + NUMBER_OF_PROJECTIONS) + bits // 8 + (adds + 1) * (bits // 2 + 2))
 
 
 @door
 def decide_board(classes, width, links, words, budget, most, memory, out, counters):
-    like, squares = empty_of(words), pointer(classes)
-    layout, behind = make_layout(squares, classes.size, width, links, pointer(memory), like)
-    start = active_squares(squares, classes.size, like)
-    return decide(layout, start, budget, most, behind, pointer(out), pointer(counters))
+    n, like = classes.size, empty_of(words)
+    at, behind, counted = pointer(out), pointer(memory), pointer(counters)
+    return clear(pointer(classes), n, width, links, budget, most, behind, like, at, counted)
 
 
 @door
-def lucky_board(classes, width, links, words, adds, tries, stop, budget, most, stream, memory, out, counters):
-    return lucky(
-        pointer(classes),
-        classes.size,
-        width,
-        links,
-        adds,
-        tries,
-        stop,
-        budget,
-        most,
-        pointer(memory),
-        empty_of(words),
-        stream,
-        pointer(out),
-        pointer(counters),
-    )
+def lucky_board(classes, width, links, words, adds, late, tries, budget, most, stream, memory, out, counters):
+    n, like = classes.size, empty_of(words)
+    at, behind, counted = pointer(out), pointer(memory), pointer(counters)
+    squares = pointer(classes)
+    return lucky(squares, n, width, links, adds, late, tries, budget, most, behind, like, stream, at, counted)
 
 
 @door
@@ -503,23 +481,10 @@ def aimed_board(classes, width, links, words, takes, budget, most, memory, out, 
 
 @door
 def least_board(classes, width, links, words, adds, late, bound, floor, budget, each, most, memory, out, counters):
-    return least(
-        pointer(classes),
-        classes.size,
-        width,
-        links,
-        adds,
-        late,
-        bound,
-        floor,
-        budget,
-        each,
-        most,
-        pointer(memory),
-        empty_of(words),
-        pointer(out),
-        pointer(counters),
-    )
+    n, like = classes.size, empty_of(words)
+    at, behind, counted = pointer(out), pointer(memory), pointer(counters)
+    squares = pointer(classes)
+    return least(squares, n, width, links, adds, late, bound, floor, budget, each, most, behind, like, at, counted)
 
 
 def warm_up() -> None:
@@ -530,6 +495,6 @@ def warm_up() -> None:
     for bits, words in WORDS.items():
         memory, out = np.zeros(room(bits, 2, 1), np.uint64), np.zeros(bits + 4, np.uint64)
         decide_board(classes, 2, 15, words, 10, 64, memory, out, counters)
-        lucky_board(classes, 2, 15, words, 1, 1, 0, 10, 64, ONE, memory, out, counters)
+        lucky_board(classes, 2, 15, words, 1, 0, 1, 10, 64, ONE, memory, out, counters)
         aimed_board(classes, 2, 15, words, takes, 10, 64, memory, out, counters)
         least_board(classes, 2, 15, words, 1, 0, 9, 0, 10, 10, 64, memory, out, counters)

@@ -11,6 +11,7 @@ budget in nodes. What goes out: FOUND with the pairs of squares in order, DEAD, 
 
 from __future__ import annotations
 
+from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -31,19 +32,24 @@ from number_match.kernels.words import (
 )
 
 FOUND, DEAD, UNDECIDED = 1, 0, -1
-RESTARTS = ((100, 0), (300, 16), (1000, 16), (2000, 20), (4000, 20), (8000, 24))
-"""Nodes of each restart, and up to how many cells a projection on three classes may have in it; later ones are half as
-long again.
+RESTARTS = ((100, 0), (300, 16), (1000, 16), (2000, 20), (4000, 24), (8000, 28), (12000, 32))
+"""Nodes of each restart, and up to how many cells a projection on three or four classes may have in it; later ones are
+half as long again.
 
-Most boards are cleared before a projection on three classes pays; those that are not are refuted by little else.
+Most boards are cleared before such a projection pays; those that are not are refuted by little else.
+"""
+SHAKING_FROM, SHAKEN = 3, 5
+"""Every other restart orders by chance; from this one on only its first so many pairs, and then by the word: a board
+that resists has a bad beginning more often than a bad end.
 """
 PAIR_CELLS = 24  # of a projection on two classes
 ROOT_PROBES, PROBES = 2000, 1000  # probes a check at the root, and after a pair
-PROJECTIONS = np.array(
-    [(a, b, 0) for a in range(1, 6) for b in range(a + 1, 6)]
-    + [(a, b, c) for a in range(1, 6) for b in range(a + 1, 6) for c in range(b + 1, 6)]
+DOUBTFUL_PROBES = (25, 100, 400)  # probes each projection at the root, one pass after the other,
+DOUBTFUL_CELLS = (
+    18  # of a position that is more likely dead than not, and up to how many cells in those on three classes
 )
-"""The pairs of classes, filled up with 0, then the triples."""
+PROJECTIONS = np.array([[*group, *[0] * (4 - size)] for size in (2, 3, 4) for group in combinations(range(1, 6), size)])
+"""The pairs of classes, the triples, the quadruples, filled up with 0."""
 NUMBER_OF_PROJECTIONS = len(PROJECTIONS)
 SLOTS, MEMO_SLOTS = 256, 1024  # of the tables of dead states and of projections to begin with
 WALL = 8
@@ -310,7 +316,8 @@ class Memo(NamedTuple):
     slots: Any
     table: Any
     alive: Any  # uint8 per slot
-    counters: Any  # int64: 0 entries, 1 probes made, 2 probes that this call may still make
+    counters: Any  # int64: 0 entries, 1 probes made, 2 probes that this call may still make, 3 that all may make
+    order: Any  # int64: the numbers of the projections, what refuted last first
 
 
 @kernel
@@ -409,7 +416,7 @@ def clears_projection(kept, walls, layout, memo):
                     if clears_projection(kept & ~x & ~square(kept, t), walls, layout, memo):
                         result = True
                         break
-    if memo.counters[0] * 8 < memo.slots * 7:
+    if (not result or memo.counters[2] > 0) and memo.counters[0] * 8 < memo.slots * 7:
         at = slot_of(kept, memo.table, mask)
         if load(memo.table, at, kept) == none:
             store(memo.table, at, kept)
@@ -419,28 +426,37 @@ def clears_projection(kept, walls, layout, memo):
 
 
 @kernel
-def refuted(active, walls, moved, most, layout, memo):
-    """Whether a projection on two classes, or on three with up to `most` cells, proves the position dead.
+def refuted(active, walls, moved, most, each, layout, memo):
+    """Whether a projection on two classes, or on more with up to `most` cells, proves the position dead.
 
-    Class `moved` is among them; 0 is any.
+    Class `moved` is among them; 0 is any. With `each` every projection gets so many probes, else they share what the
+    memo has left.
     """
     none = empty(active)
     still = size(walls)
-    for k in range(NUMBER_OF_PROJECTIONS):
-        a, b, c = PROJECTIONS[k, 0], PROJECTIONS[k, 1], PROJECTIONS[k, 2]
+    for place in range(NUMBER_OF_PROJECTIONS):
+        k = memo.order[place]
+        a, b, c, d = PROJECTIONS[k, 0], PROJECTIONS[k, 1], PROJECTIONS[k, 2], PROJECTIONS[k, 3]
         if c and most == ZERO:
-            break
-        if moved and a != moved and b != moved and c != moved:
+            continue
+        if moved and a != moved and b != moved and c != moved and d != moved:
             continue
         kept_a = active & load(layout.class_sets, U(a), active)
         kept_b = active & load(layout.class_sets, U(b), active)
         kept_c = active & load(layout.class_sets, U(c), active)  # the walls when c is 0
-        if kept_a == none or kept_b == none or (c and kept_c == none):
+        kept_d = active & load(layout.class_sets, U(d), active)
+        if kept_a == none or kept_b == none or (c and kept_c == none) or (d and kept_d == none):
             continue
-        kept = kept_a | kept_b | kept_c | walls
-        if size(kept) - still <= (most if c else U(PAIR_CELLS)):
-            if not clears_projection(kept, walls, layout, memo):
-                return True
+        kept = kept_a | kept_b | kept_c | kept_d | walls
+        if size(kept) - still > (most if c else U(PAIR_CELLS)):
+            continue
+        if each:
+            memo.counters[2] = min(each, memo.counters[3] - memo.counters[1])
+        if not clears_projection(kept, walls, layout, memo):
+            for i in range(place, 0, -1):
+                memo.order[i] = memo.order[i - 1]
+            memo.order[0] = k
+            return True
     return False
 
 
@@ -720,12 +736,36 @@ def write_pairs(stack, depth, layout, like, out):
 
 
 @kernel
+def any_order(order):
+    """Pairs of classes before triples, triples before quadruples."""
+    for k in range(NUMBER_OF_PROJECTIONS):
+        order[k] = k
+
+
+@kernel
 def decide(layout, start, budget, most, memory, out, counters):
-    """Clear `start` down to its walls, with the work space of a stack in `memory`.
+    """Clear `start` down to its walls, with work space in `memory`.
 
     `most` bounds the slots of each of the two tables. `out` gets the pairs as `first << 16 | second`, `counters` their
     number [0], the nodes [1], dead states stored [2], probes of projections [3], restarts [4].
     """
+    order = as_ints(memory)
+    any_order(order)
+    behind = ahead(memory, NUMBER_OF_PROJECTIONS)
+    return search(layout, start, False, order, budget, most, behind, out, counters)
+
+
+@kernel
+def decide_doubtful(layout, start, order, budget, most, memory, out, counters):
+    """`decide` for one of many alike positions of which most are dead.
+
+    Projections come first, in the `order` (see `Memo`) that the positions before this one left.
+    """
+    return search(layout, start, True, order, budget, most, memory, out, counters)
+
+
+@kernel
+def search(layout, start, doubtful, order, budget, most, memory, out, counters):
     like = start
     words = np.int64(size(~empty(like)) >> U(6))
     walls = start & load(layout.class_sets, ZERO, like)
@@ -741,13 +781,17 @@ def decide(layout, start, budget, most, memory, out, counters):
             return DEAD
     stack, memory = new_stack(layout, start, memory)
     probes = as_ints(memory)
-    probes[0] = probes[1] = probes[2] = 0
+    probes[0], probes[1], probes[2], probes[3] = 0, 0, 0, budget
     memo_sets, memo_alive = np.zeros(MEMO_SLOTS * words, np.uint64), np.zeros(MEMO_SLOTS, np.uint8)
-    memo = Memo(MEMO_SLOTS, pointer(memo_sets), pointer(memo_alive), probes)
+    memo = Memo(MEMO_SLOTS, pointer(memo_sets), pointer(memo_alive), probes, order)
     dead_sets, slots, stored = np.zeros(SLOTS * words, np.uint64), SLOTS, 0
     dead = pointer(dead_sets)
     stream, nodes, allowance, restart = GOLDEN, 0, 0, 0
     verdict = UNDECIDED
+    if doubtful:
+        for each in DOUBTFUL_PROBES:
+            if verdict == UNDECIDED and refuted(start, walls, 0, U(DOUBTFUL_CELLS), each, layout, memo):
+                verdict = DEAD
     while verdict == UNDECIDED and nodes + memo.counters[1] < budget:
         by_word = restart % 2 == 0
         if restart < len(RESTARTS):
@@ -755,7 +799,7 @@ def decide(layout, start, budget, most, memory, out, counters):
         else:
             allowance = allowance * 3 // 2
         memo.counters[2] = min(ROOT_PROBES, budget - nodes - memo.counters[1])
-        if refuted(start, walls, 0, three, layout, memo):
+        if refuted(start, walls, 0, three, 0, layout, memo):
             verdict = DEAD
             break
         stop = min(budget - memo.counters[1], nodes + allowance)
@@ -789,15 +833,16 @@ def decide(layout, start, budget, most, memory, out, counters):
                     more_alive = np.zeros(4 * memo.slots, np.uint8)
                     spread(memo, pointer(more_sets), pointer(more_alive), like)
                     memo_sets, memo_alive = more_sets, more_alive
-                    memo = Memo(4 * memo.slots, pointer(memo_sets), pointer(memo_alive), probes)
+                    memo = Memo(4 * memo.slots, pointer(memo_sets), pointer(memo_alive), probes, order)
                 memo.counters[2] = min(PROBES, budget - nodes - memo.counters[1])
-                playable = not refuted(after, walls, np.int64(layout.classes[s]), three, layout, memo)
+                playable = not refuted(after, walls, np.int64(layout.classes[s]), three, 0, layout, memo)
             if not playable:
                 stored = insert(after, dead, slots, stored)
                 continue
             depth += 1
             stream += GOLDEN
-            found = rank_or_close(stack, depth, layout, by_word, mix(stream), walls)
+            deep = restart >= SHAKING_FROM and depth >= SHAKEN
+            found = rank_or_close(stack, depth, layout, by_word or deep, mix(stream), walls)
         if found:
             counters[0] = write_pairs(stack, depth, layout, like, out)
             verdict = FOUND

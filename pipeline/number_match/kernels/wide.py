@@ -1,4 +1,5 @@
 """More on sets of squares (see words.py), for the playouts: shifts, the k-th square, moving bits together."""
+# mypy: disable-error-code="no-untyped-call,no-untyped-def,misc,untyped-decorator,call-arg,var-annotated"
 
 from __future__ import annotations
 
