@@ -18,7 +18,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from conftest import Command
+from conftest import DATA, Command
 from number_match import calibrate as module
 from number_match.calibrate import GRID, Row, fit, fragment, read_telemetry
 from number_match.difficulty import blended, calibrated
@@ -276,6 +276,17 @@ def test_what_cannot_be_fitted_is_refused() -> None:
         fit(a_pack(), [Row(row.puzzle, row.allowance, 10, 5) for row in rows])
     with pytest.raises(UserError, match="do not clear more where the panel does"):
         fit(a_pack(), [Row(row.puzzle, row.allowance, 400, 400 - row.clears) for row in rows])
+
+
+def test_a_pack_whose_figures_contradict_themselves_calibrates_nothing(command: Command, tmp_path: Path) -> None:
+    document = json.loads((DATA / "example.pack.json").read_text("utf-8"))
+    document["levels"][0]["stages"][0]["difficulty"]["players"] = {}
+    path = tmp_path / "pack.json"
+    path.write_text(json.dumps(document), encoding="utf-8")
+    complaint = command("calibrate", path, path).complaint
+    assert "L001-S01" in complaint
+    assert "panel: found []" in complaint
+    assert complaint.endswith("expected a pack that `number-match verify` finds clean")
 
 
 def test_the_command_prints_a_fragment_and_its_errors(command: Command, tmp_path: Path) -> None:

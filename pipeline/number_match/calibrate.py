@@ -49,6 +49,8 @@ LEAST_PUZZLES = 10
 FOLDS = 5
 GRID = tuple(2.5 * step for step in range(41))
 """The scores at which the fragment gives the mapping; straight lines lie between."""
+RELIED_ON = {"unique-id", "puzzle-reference", "puzzle-used-once", "allowance", "panel", "counts"}
+"""The rules of `verify` that a pack must keep, for its figures to mean anything here."""
 SHARES = 100
 """The sum that the weights of a fitted blend are rounded to, about."""
 
@@ -385,15 +387,19 @@ def calibrate(pack_path: str, telemetry: Path, segment: str | None = None) -> tu
     """Read a pack and telemetry; the fit and the config fragment.
 
     Raises:
-        UserError: a file cannot be read or does not fit, or scikit-learn is not installed.
+        UserError: a file cannot be read or does not fit, the pack's figures contradict themselves, or scikit-learn is
+            not installed.
     """
     from importlib.util import find_spec
 
     from number_match.models import read_pack
+    from number_match.verify_quick import quick
 
     if find_spec("sklearn") is None:
         raise UserError("calibrate needs scikit-learn: pip install 'number-match-pipeline[calibrate]'")
     pack = read_pack(pack_path)
+    if finding := next((finding for finding in quick(pack, pack_path) if finding.rule in RELIED_ON), None):
+        raise UserError(f"{finding}; expected a pack that `number-match verify` finds clean")
     rows = read_telemetry(telemetry, pack, segment)
     found = fit(pack, rows)
     return found, fragment(found, pack, telemetry.name if segment is None else f"{telemetry.name} ({segment})")
