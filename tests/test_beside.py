@@ -67,6 +67,10 @@ def test_the_page_of_an_earlier_pack_says_so_and_shows_nothing_of_the_last_run(f
 def test_tables_of_another_pack_are_not_shown_beside_this_one(folder: Path, command: Command) -> None:
     path = folder / "reports" / "stages.parquet"
     pl.read_parquet(path).reverse().write_parquet(path)
+    with pytest.raises(UserError, match=r"stages\.parquet: missing or damaged"):
+        read_run(folder)  # run.json says what was written
+    assert "stages.parquet: missing or damaged" in command("explain", folder / "pack.json", "L001-S01").out
+    (folder / "run.json").write_text("{}", encoding="utf-8")
     with pytest.raises(UserError, match=r"pack\.json and reports/stages\.parquet are of different packs"):
         read_run(folder)
     other = pl.read_parquet(path).with_columns(puzzle=pl.lit("p-00000000000000000000"))
@@ -78,6 +82,16 @@ def test_tables_of_another_pack_are_not_shown_beside_this_one(folder: Path, comm
 def test_a_damaged_record_is_called_so(folder: Path, content: str) -> None:
     (folder / "run.json").write_bytes(content.encode("utf-8", "surrogateescape"))
     with pytest.raises(UserError, match=r"run\.json: damaged.*number-match run -c CONFIG"):
+        read_run(folder)
+
+
+def test_tables_of_another_version_are_no_reason_to_fail(folder: Path, command: Command) -> None:
+    (folder / "run.json").write_text("{}", encoding="utf-8")
+    path = folder / "reports" / "puzzles.parquet"
+    pl.read_parquet(path).drop("nodes").write_parquet(path)
+    said = "puzzles.parquet: no column nodes as this version has it"
+    assert said in command("explain", folder / "pack.json", "L001-S01").out
+    with pytest.raises(UserError, match=said):
         read_run(folder)
 
 

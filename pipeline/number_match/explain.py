@@ -18,9 +18,15 @@ from number_match.errors import UserError
 from number_match.figures import facts
 from number_match.simulate import wilson
 from number_match.store import Store
+from number_match.tables import stored
 from number_match.words import counted, interval, printable
 
 _NEAREST = 5
+_COLUMNS = {
+    "puzzles": "puzzle board family number round nodes min_adds_upper par_upper needs_early_add stream scores floor "
+    "median_actions stage",
+    "stages": "stage puzzle select score pinned moved",
+}
 
 
 def explain(path: Path, stage_id: str) -> str:
@@ -53,12 +59,15 @@ def explain(path: Path, stage_id: str) -> str:
     store = Store(path.parent)
     if note := earlier(pack, store.read_record()):
         lines.insert(0, f"note: {note}; this is about that earlier pack")
-    table, report = store.read_report("puzzles"), store.read_report("stages")
     slot = _slot(pack, stage_id)
     if slot:
         lines.append(f"  asked for: {_wishes(slot)}")
-    if table is None or report is None:
+    if not store.path("reports").exists():
         return "\n".join([*lines, "  no run folder beside the pack: neither history nor alternatives"])
+    try:
+        table, report = (stored(store, name, columns.split()) for name, columns in _COLUMNS.items())
+    except UserError as error:
+        return "\n".join([*lines, f"  neither history nor alternatives: {error}"])
     here = report.filter(stage=stage_id, puzzle=stage.puzzle)
     if here.height != 1:
         return "\n".join([*lines, "  the tables beside the pack are of another one: neither history nor alternatives"])

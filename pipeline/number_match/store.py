@@ -34,6 +34,8 @@ from number_match.errors import UserError, reason
 from number_match.files import DRAFT, is_full, write_bytes
 
 FOLDERS = ("candidates", "validation", "scores")
+UNREADABLE = (pl.exceptions.PolarsError, pl.exceptions.PanicException)
+"""How polars fails on damaged files."""
 _RECORD = "number-match"  # the key of our record in a parquet footer
 
 
@@ -169,12 +171,8 @@ class Store:
             return record
         except OSError as error:
             raise DamagedShard(name, reason(error)) from None
-        except (pl.exceptions.PolarsError, KeyError, ValueError):
+        except (*UNREADABLE, KeyError, ValueError):
             raise DamagedShard(name, "no readable footer") from None
-        except BaseException as error:
-            if type(error).__name__ == "PanicException":  # how polars fails on some damaged files
-                raise DamagedShard(name, "no readable footer") from None
-            raise
 
     def write(self, request: Request, table: pl.DataFrame) -> None:
         """Write a shard: to a draft, synced, then renamed."""
@@ -195,12 +193,8 @@ class Store:
             table = pl.read_parquet(self.folder / name)
         except OSError as error:
             raise DamagedShard(name, reason(error)) from None
-        except pl.exceptions.PolarsError:
+        except UNREADABLE:
             raise DamagedShard(name, "its rows cannot be read") from None
-        except BaseException as error:
-            if type(error).__name__ == "PanicException":
-                raise DamagedShard(name, "its rows cannot be read") from None
-            raise
         if table.schema != schema:
             raise DamagedShard(name, "its columns are not the expected ones")
         if table.height != record["rows"] or rows_hash(table) != record["sha256"]:
@@ -249,11 +243,15 @@ class Store:
         self.write_table(f"reports/{name}.parquet", table)
 
     def read_report(self, name: str) -> pl.DataFrame | None:
-        """reports/NAME.parquet, when it is there and readable."""
-        path = self.folder / "reports" / f"{name}.parquet"
+        """reports/NAME.parquet, when it is there, readable, and what run.json says was written, if it says so."""
+        file = f"reports/{name}.parquet"
+        outputs = (self.read_record() or {}).get("outputs")
+        found = self.file_hash(file)
+        if found is None or (isinstance(outputs, dict) and outputs.get(file, found) != found):
+            return None
         try:
-            return pl.read_parquet(path) if path.exists() else None
-        except (pl.exceptions.PolarsError, OSError):
+            return pl.read_parquet(self.folder / file)
+        except (*UNREADABLE, OSError):
             return None
 
     def read_record(self, name: str = "run.json") -> dict[str, Any] | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,9 +13,11 @@ from number_match import models
 from number_match.assemble import Assembly, Pool
 from number_match.config import Config
 from number_match.difficulty import HARDEST, THOUSAND, band, calibrated
+from number_match.errors import UserError
 from number_match.figures import Figures
 from number_match.order import Order
 from number_match.simulate import wilson
+from number_match.store import Store
 
 PUZZLES = pl.Schema(
     {
@@ -106,6 +108,25 @@ REJECTIONS = pl.Schema(
         "nodes": pl.Int64,
     }
 )
+
+
+SCHEMAS = {"puzzles": PUZZLES, "stages": STAGES, "levels": LEVELS, "rejections": REJECTIONS}
+
+
+def stored(store: Store, name: str, columns: Iterable[str]) -> pl.DataFrame:
+    """One of the report tables of a run folder, with these columns at least; other versions may have had others.
+
+    Raises:
+        UserError: it is missing, damaged, or has not all of them.
+    """
+    table = store.read_report(name)
+    path = store.path(f"reports/{name}.parquet")
+    if table is None:
+        raise UserError(f"{path}: missing or damaged; run again to make it")
+    for column in columns:
+        if table.schema.get(column) != SCHEMAS[name][column]:
+            raise UserError(f"{path}: no column {column} as this version has it; run again to make it anew")
+    return table
 
 
 def tables(

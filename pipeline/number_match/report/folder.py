@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,21 +13,15 @@ from number_match.beside import earlier
 from number_match.errors import UserError
 from number_match.models import Pack, read_pack
 from number_match.store import Store
-from number_match.tables import LEVELS, PUZZLES, REJECTIONS, STAGES
+from number_match.tables import stored
 
 # The columns that the report reads; tables of other versions, with more columns or fewer, will do when they have these.
-COLUMNS: dict[str, tuple[Mapping[str, Any], str]] = {
-    "puzzles": (PUZZLES, "puzzle family cells min_adds_upper nodes stream scores stage"),
-    "stages": (
-        STAGES,
-        "stage level number puzzle family board cells adds min_adds par target score low high distance band band_low "
-        "band_high pinned moved",
-    ),
-    "levels": (
-        LEVELS,
-        "level title stages target score easiest hardest mean_distance max_distance adds_low adds_high",
-    ),
-    "rejections": (REJECTIONS, "family cells reason verdict nodes"),
+COLUMNS = {
+    "puzzles": "puzzle family cells min_adds_upper nodes stream scores stage",
+    "stages": "stage level number puzzle family board cells adds min_adds par target score low high distance band "
+    "band_low band_high pinned moved",
+    "levels": "level title stages target score easiest hardest mean_distance max_distance adds_low adds_high",
+    "rejections": "family cells reason verdict nodes",
 }
 
 COUNTS: dict[str, Any] = {"player": pl.String, "playouts": pl.Int64, "passed": pl.List(pl.Int64)}
@@ -72,7 +66,7 @@ def read_run(folder: Path) -> RunFolder:
         raise UserError(_no_record(folder / "run.json", folder))
     if not (folder / "pack.json").is_file():
         raise UserError(f"{folder}: no pack.json yet; `number-match run -c {folder / 'run.json'}` goes on to make it")
-    tables = {name: _table(store, name, schema, columns.split()) for name, (schema, columns) in COLUMNS.items()}
+    tables = {name: stored(store, name, columns.split()) for name, columns in COLUMNS.items()}
     tables["stages"] = _with_counts(tables["stages"], store.path("reports/stages.parquet"))
     pack = read_pack(folder / "pack.json")
     standing = [(stage.id, stage.puzzle, stage.adds) for level in pack.levels for stage in level.stages]
@@ -89,18 +83,6 @@ def _no_record(path: Path, folder: Path) -> str:
     if path.exists():
         return f"{path}: damaged, it holds no JSON object; `number-match run -c CONFIG -o {folder}` writes it anew"
     return f"{folder}: expected a run folder, with a run.json in it"
-
-
-def _table(store: Store, name: str, schema: Mapping[str, Any], columns: Sequence[str]) -> pl.DataFrame:
-    """One of the report tables, with these columns at least."""
-    table = store.read_report(name)
-    path = store.path(f"reports/{name}.parquet")
-    if table is None:
-        raise UserError(f"{path}: missing or damaged; run again to make it")
-    for column in columns:
-        if table.schema.get(column) != schema[column]:
-            raise UserError(f"{path}: no column {column} as this version has it; run again to make it anew")
-    return table
 
 
 def _with_counts(stages: pl.DataFrame, path: Path) -> pl.DataFrame:
