@@ -4,7 +4,6 @@ and makes no sense brings no command down."""
 import json
 import os
 import random
-from collections.abc import Iterator
 from contextlib import suppress
 from copy import deepcopy
 from pathlib import Path
@@ -12,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from breaking import NARROW, VEYRA
+from breaking import NARROW, VEYRA, places
 from conftest import Command
 from number_match.diff import diff, written
 from number_match.errors import UserError
@@ -159,13 +158,6 @@ def test_files_that_the_config_names_are_told_with_their_keys(command: Command, 
 
 
 # ------------------------------------------------------------------------------------- packs that make no sense
-
-
-def places(value: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
-    """Every place in a JSON value."""
-    for key, inner in value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ():
-        yield (*path, key)
-        yield from places(inner, (*path, key))
 
 
 def senseless(draw: random.Random, document: dict[str, Any]) -> dict[str, Any]:
