@@ -37,10 +37,15 @@ def chart(wanted: Sequence[Slot], pool: Pool) -> str:
         thin = "  THIN" if len(rows) < 3 * len(slots) else ""
         bar = "#" * max(1, round(24 * len(slots) / scale))
         lines.append(
-            f"  {number * 5:3}-{number * 5 + 5:<3} {bar:<24} {counted(len(slots), 'Stage'):>10} "
-            f"{counted(len(rows), 'puzzle'):>14}{thin}"
+            f"  {number * 5:3}-{number * 5 + 5:<3} {bar:<24} {_column(len(slots), 'Stage')} "
+            f"{_column(len(rows), 'puzzle')}{thin}".rstrip()
         )
     return "\n".join(lines) if len(lines) > 1 else "pool against curve: every Stage has its puzzle already"
+
+
+def _column(number: int, noun: str) -> str:
+    """`words.counted`, numbers below numbers."""
+    return f"{number:6} {noun if number == 1 else f'{noun}s':<{len(noun) + 1}}"
 
 
 def unfilled_table(
