@@ -44,18 +44,22 @@ def either(text: str | None, file: str | None) -> None:
 
 def text_lines(file: str) -> Iterator[tuple[str, str]]:
     """Each line of a text file (`-` is stdin) that holds something but a comment, after its place. Raises UserError."""
-    name = "stdin" if file == "-" else file
+    name = _name(file)
     try:
         data = read_bytes(file)
         lines = data.decode("utf-8-sig").splitlines()
     except PackError as error:
         raise UserError(str(error)) from None
     except UnicodeDecodeError as error:
-        raise UserError(f"{name}: byte {error.start} is not UTF-8; a text file of boards was expected") from None
+        raise UserError(f"{name}: byte {error.start} is not UTF-8; expected a text file of boards") from None
     for number, line in enumerate(lines, 1):
         content = line.partition("#")[0].strip()
         if content:
             yield f"{name}:{number}", content
+
+
+def _name(file: str) -> str:
+    return "stdin" if file == "-" else file
 
 
 def _from_file(file: str, ruleset: Ruleset, adds: int | None) -> Iterator[Given]:
@@ -64,7 +68,7 @@ def _from_file(file: str, ruleset: Ruleset, adds: int | None) -> Iterator[Given]
         empty = False
         yield Given(_with_adds(_board(line, ruleset, place), line, adds, place), place)
     if empty:
-        raise UserError(f"{file}: no board in it; one a line was expected")
+        raise UserError(f"{_name(file)}: no board in it; expected one a line")
 
 
 def _board(text: str, ruleset: Ruleset, place: str) -> Board:

@@ -178,7 +178,7 @@ def _dask_engine(run: RunConfig) -> Engine:
         ) from None
     if not run.scheduler:
         raise UserError(
-            'run.scheduler: missing; with engine = "dask" the address of a scheduler was expected (tcp://host:8786)'
+            'run.scheduler: missing; expected the address of a scheduler beside engine = "dask", such as tcp://host:8786'
         )
     for name in ("asyncio", "distributed", "distributed.client", "tornado.application"):
         logging.getLogger(name).setLevel(logging.CRITICAL)  # what goes wrong with a cluster is told of in `each`

@@ -387,7 +387,7 @@ def read_pack(path: str | os.PathLike[str], *, max_bytes: int = MAX_BYTES) -> Pa
     """
     pack = read_any(path, max_bytes=max_bytes)
     if isinstance(pack, ClientPack):
-        raise PackError(f"{path}: this is a client file, made from {pack.source_hash}; the pack itself was expected")
+        raise PackError(f"{path}: this is a client file, made from {pack.source_hash}; expected the pack itself")
     return pack
 
 
