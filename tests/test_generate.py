@@ -84,7 +84,7 @@ def test_a_file_of_boards_is_read(tmp_path: Path) -> None:
         (b"12\n1x3\n", "boards.txt:2: expected a board"),
         (b"12 +3\n", "boards.txt:1: .*without \\+N"),
         (b"-\n", "boards.txt:1: .*a digit"),
-        (b"\xff", "UTF-8, byte 0"),
+        (b"\xff", "byte 0 is not UTF-8"),
     ],
 )
 def test_a_bad_file_of_boards_is_refused(tmp_path: Path, content: bytes, words: str) -> None:

@@ -44,12 +44,17 @@ def either(text: str | None, file: str | None) -> None:
 
 def text_lines(file: str) -> Iterator[tuple[str, str]]:
     """Each line of a text file (`-` is stdin) that holds something but a comment, after its place. Raises UserError."""
-    name = _name(file)
     try:
         data = read_bytes(file)
-        lines = data.decode("utf-8-sig").splitlines()
     except PackError as error:
         raise UserError(str(error)) from None
+    return content_lines(data, _name(file))
+
+
+def content_lines(data: bytes, name: str) -> Iterator[tuple[str, str]]:
+    """Each line that holds something but a comment, after its place, `name:3`. Raises UserError."""
+    try:
+        lines = data.decode("utf-8-sig").splitlines()
     except UnicodeDecodeError as error:
         raise UserError(f"{name}: byte {error.start} is not UTF-8; expected a text file of boards") from None
     for number, line in enumerate(lines, 1):

@@ -13,6 +13,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from number_match.boards import content_lines
 from number_match.config import Family, read_file
 from number_match.errors import UserError
 from number_match.identity import canonical_id, puzzle_id, stream_keys
@@ -86,30 +87,21 @@ def given_boards(name: str, texts: Sequence[str], numbers: range, ruleset: Rules
 
 
 def read_boards(path: Path, key: str, ruleset: Ruleset) -> list[str]:
-    """The boards of a text file, one a line; blank lines and lines that begin with # are skipped.
+    """The boards of a text file, one a line; blank lines and comments, from # on, are skipped.
 
     Raises:
         UserError: the file cannot be read, holds no board, or a line is no board; names the line.
     """
-    try:
-        lines = read_file(path, key).decode().splitlines()
-    except UnicodeDecodeError as error:
-        raise UserError(f"{key}: {path}: expected text in UTF-8, byte {error.start} is not") from None
     boards = []
-    for number, line in enumerate(lines, 1):
-        text = line.strip()
-        if not text or text.startswith("#"):
-            continue
+    for place, text in content_lines(read_file(path, key), f"{key}: {path}"):
         try:
             board = Board.parse(text, ruleset)
         except NotationError as error:
-            raise UserError(f"{path}:{number}: expected a board: {error}") from None
+            raise UserError(f"{place}: expected a board: {error}") from None
         if not board.active:
-            raise UserError(f"{path}:{number}: {text!r}: expected a board with a digit on it")
+            raise UserError(f"{place}: {text!r}: expected a board with a digit on it")
         if board.adds:
-            raise UserError(
-                f"{path}:{number}: {text!r}: expected a board without +N; the allowance belongs to the Stage"
-            )
+            raise UserError(f"{place}: {text!r}: expected a board without +N; the allowance belongs to the Stage")
         boards.append(board.text)
     if not boards:
         raise UserError(f"{key}: {path}: expected at least one board, one a line")
