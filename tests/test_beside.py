@@ -106,8 +106,8 @@ def test_pages_and_exports_of_an_earlier_pack_are_named_with_what_makes_them_ane
     outcome = command("run", "-c", config, "-o", folder, "--set", "seed=2")
     assert outcome.code == 0
     for name in ("preview.html", "pack.ndjson", "pack.parquet"):
-        assert f"note: {name} is of an earlier pack; number-match" in outcome.err
-        assert f"note: {name} is of an earlier pack; number-match" in command("status", folder).out
+        assert f"note: {name} is not of this pack; number-match" in outcome.err
+        assert f"note: {name} is not of this pack; number-match" in command("status", folder).out
     for words in made:
         assert command(*words).code == 0
     assert list(notes(folder)) == []

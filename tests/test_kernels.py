@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from typing import Any
 
 import numpy as np
 import pytest
@@ -100,7 +101,7 @@ def test_pairs_play_add_and_undo_on_random_positions_under_every_ruleset() -> No
 @njit
 def _trace(classes, width, links, removals, memory, like):  # type: ignore[no-untyped-def]
     """For each position on the way: the pairs as squares; two squares are removed each time."""
-    squares = pointer(classes)
+    squares: Any = pointer(classes)  # type: ignore[call-arg]
     layout, behind = search.make_layout(squares, classes.size, width, links, pointer(memory), like)
     stack, behind = search.new_stack(layout, adds.active_squares(squares, classes.size, like), behind)
     found = []

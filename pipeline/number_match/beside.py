@@ -6,15 +6,18 @@ when a new pack comes. Nothing is told by the age of a file: pages hold the hash
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
+
+import polars as pl
 
 from number_match.errors import UserError
 from number_match.export import SUFFIXES, contents
 from number_match.formats import ExportFormat
 from number_match.models import Pack, read_pack
-from number_match.store import Store
+from number_match.store import UNREADABLE, Store
 
 _ENDS = {
     "unfilled": "could not be filled",
@@ -34,7 +37,7 @@ def earlier(pack: Pack, record: Mapping[str, Any] | None) -> str:
 
 
 def notes(folder: Path) -> Iterator[str]:
-    """What in a run folder shows an earlier pack or run, and how to make it anew; nothing without a pack."""
+    """What in a run folder is not of its last run or of its pack, and how to make it anew; nothing without a pack."""
     path = folder / "pack.json"
     try:
         pack = read_pack(path)
@@ -43,25 +46,24 @@ def notes(folder: Path) -> Iterator[str]:
     said = earlier(pack, Store(folder).read_record())
     if said:
         yield said
-    pages = {"preview.html": f"number-match preview {path}"}
-    pages |= {f"pack{SUFFIXES[form]}": f"number-match export {path} --{form}" for form in ExportFormat}
+    file = shlex.quote(str(path))
+    pages = {"preview.html": f"number-match preview {file}"}
+    pages |= {f"pack{SUFFIXES[form]}": f"number-match export {file} --{form}" for form in ExportFormat}
     for name, command in pages.items():
         if not _shows(folder / name, pack):
-            yield f"{name} is of an earlier pack; {command} makes it anew"
+            yield f"{name} is not of this pack; {command} makes it anew"
 
 
 def _shows(path: Path, pack: Pack) -> bool:
     """Whether a page or an export is of this pack, as far as can be told; what is not there shows nothing wrong."""
+    if not path.exists():
+        return True
     try:
         if path.suffix == ".parquet":
-            import polars as pl
-
             return pl.read_parquet_metadata(path).get("content_hash", pack.content_hash) == pack.content_hash
-        text = path.read_text("utf-8")
-    except FileNotFoundError:
-        return True
-    except Exception:  # of whatever kind a damaged file makes a reader fail
+        data = path.read_bytes()
+        if path.suffix == ".ndjson":  # which holds no hash
+            return data == contents(pack, ExportFormat.ndjson)
+        return pack.content_hash.encode() in data
+    except (*UNREADABLE, OSError, UserError):
         return False
-    if path.suffix == ".ndjson":
-        return text.encode() == contents(pack, ExportFormat.ndjson)
-    return pack.content_hash in text

@@ -9,6 +9,7 @@ the same count of nodes in any process: budgets are nodes, and table sizes come 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cache
 from typing import TYPE_CHECKING, Any, Literal
 
 from number_match.rules import ADD, Board, class_of
@@ -119,14 +120,13 @@ class _Search:
     links: int = field(init=False)
 
     def __post_init__(self) -> None:
-        import numpy as np
-
+        self.np, self.kernels = _compiled()
         rules = self.board.ruleset
         # on one column reading order goes down it: a wrap is then all that row and wrap would be together
         row = rules.row or rules.width == 1
         self.links = row * 1 | rules.column * 2 | (rules.diagonal and rules.width > 1) * 4 | rules.wrap * 8
         classes = bytes(self.board.cells).translate(CLASSES)
-        self.classes = np.frombuffer(classes, np.uint8)
+        self.classes = self.np.frombuffer(classes, self.np.uint8)
         self.counts = tuple(classes.count(number) for number in range(1, 6))
         self.active = sum(self.counts)
         self.odd = sum(count % 2 for count in self.counts)
@@ -139,15 +139,12 @@ class _Search:
 
     def _run(self, door: Any, squares: int, adds: int, *arguments: Any) -> tuple[int, list[int], Any]:
         """One kernel call: its answer, its counters, its actions."""
-        import numpy as np
-
-        from number_match.kernels.adds import room
-        from number_match.kernels.words import WORDS
-
-        size = next(bits for bits in WORDS if squares <= bits or bits == MAX_SQUARES)
+        np, width = self.np, self.board.width
+        size = 64 if squares <= 64 else 128 if squares <= 128 else MAX_SQUARES
         out, counters = np.empty((adds + 1) * (size // 2 + 2), np.uint64), np.zeros(8, np.int64)
-        memory = np.empty(room(size, self.board.width, adds), np.uint64)
-        answer = door(self.classes, self.board.width, self.links, WORDS[size], *arguments, memory, out, counters)
+        memory = np.empty(self.kernels.room(size, width, adds), np.uint64)
+        words = self.kernels.WORDS[size]
+        answer = door(self.classes, width, self.links, words, *arguments, memory, out, counters)
         self.nodes += int(counters[1])
         return answer, counters.tolist(), out
 
@@ -164,48 +161,35 @@ class _Search:
 
     def _decide(self, budget: int) -> int:
         squares = len(self.classes)
-        from number_match.kernels.adds import decide_board
-
-        answer, counters, out = self._run(decide_board, squares, 0, budget, self._slots(squares, 2))
+        answer, counters, out = self._run(self.kernels.decide_board, squares, 0, budget, self._slots(squares, 2))
         if answer == 1:
             self._take(0, 0, out, counters[0])
         return answer
 
     def _lucky(self, adds: int, tries: int, budget: int, late: bool = False) -> bool:
-        import numpy as np
-
-        from number_match.kernels.adds import lucky_board
-
         squares = len(self.classes) + self.active // 2
-        arguments = (adds, int(late), tries, budget, self._slots(squares, 2), np.uint64(adds))
-        rest, counters, out = self._run(lucky_board, squares, adds, *arguments)
+        arguments = (adds, int(late), tries, budget, self._slots(squares, 2), self.np.uint64(adds))
+        rest, counters, out = self._run(self.kernels.lucky_board, squares, adds, *arguments)
         if rest >= 0:
             self._take(adds, rest, out, counters[0])
         return rest >= 0
 
     def _aimed(self, takes: tuple[int, ...], budget: int) -> int:
-        import numpy as np
-
-        from number_match.kernels.adds import aimed_board
-
         squares = len(self.classes) + sum(takes)
-        answer, counters, out = self._run(
-            aimed_board, squares, 1, np.array((0, *takes), np.int64), budget, self._slots(squares, 2)
-        )
+        arguments = (self.np.array((0, *takes), self.np.int64), budget, self._slots(squares, 2))
+        answer, counters, out = self._run(self.kernels.aimed_board, squares, 1, *arguments)
         if answer == 1:
             self._take(1, sum(takes), out, counters[0])
         return answer
 
     def _least(self, adds: int, bound: int, floor: int, budget: int, late: bool = False) -> tuple[bool, bool]:
         """Whether a clear with a rest of at most `bound` was found, and whether the search was complete."""
-        from number_match.kernels.adds import least_board
-
         squares = len(self.classes) + self.active * (2**adds - 1)
         slots = self._slots(min(squares, MAX_SQUARES), adds + 2)
         end, each, ever_found = self.nodes + budget, 20_000, False
         while True:
             arguments = (adds, int(late), bound, floor, end - self.nodes, each, slots)
-            rest, counters, out = self._run(least_board, squares, adds, *arguments)
+            rest, counters, out = self._run(self.kernels.least_board, squares, adds, *arguments)
             if rest >= 0:
                 self._take(adds, rest, out, counters[0])
                 ever_found, bound = True, rest - 1
@@ -286,7 +270,7 @@ class _Search:
         if self.upper is None or self.upper != self.lower:
             return
         assert self.found is not None
-        if _adds_are_late(self.board, _actions(self.board, self.found)):
+        if not self.upper or _adds_are_late(self.board, _actions(self.board, self.found)):
             self.needs_early_add = False
         elif self.left > 0:
             kept = self.rest, self.found
@@ -355,6 +339,16 @@ SMALL = 12
 """Up to so many active cells, all sets that can be reached are gone through at once."""
 
 NO_BOUND = 1 << 40
+
+
+@cache
+def _compiled() -> tuple[Any, Any]:
+    """numpy and the kernels, which take long to load: when the first board is solved."""
+    import numpy
+
+    from number_match.kernels import adds
+
+    return numpy, adds
 
 
 def _shares(size: int, counts: tuple[int, ...]) -> list[tuple[int, ...]]:

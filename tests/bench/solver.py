@@ -142,7 +142,7 @@ def proofs(how_many: int) -> Table:
     """
     rows: Table = []
     for settings in ("veyra-1", "diagonal=false", "column=false,diagonal=false"):
-        for adds, sizes in ((1, (6, 8, 10, 12, 14, 16, 18, 20, 24, 28)), (2, (5, 6, 7, 8, 9, 10, 12))):
+        for adds, sizes in ((1, (6, 8, 10, 12, 14, 16, 18, 20, 24, 28, 32)), (2, (5, 6, 7, 8, 9, 10, 12))):
             for cells in sizes:
                 ruleset = Ruleset.parse(settings)
                 boards = [replace(board, adds=adds, ruleset=ruleset) for board in random_boards(cells, how_many)]
@@ -172,7 +172,8 @@ def main() -> None:
     prepare(["adds"], print)
     for adds in (0, 1, 2):  # whatever is loaded once is not measured
         for cells in (20, 80, 140):
-            solve(random_boards(cells, 1)[0].with_adds(adds), node_budget=100)
+            for board in random_boards(cells, 50):
+                solve(board.with_adds(adds), node_budget=1000)
     tables = {
         "No Add, even class counts, 1M nodes a board": without_adds(options.boards, options.yardstick),
         "Allowance 3: min Adds": with_adds(options.boards),

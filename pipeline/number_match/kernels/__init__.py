@@ -64,10 +64,11 @@ def prepare(parts: Sequence[str], say: Callable[[str], None]) -> None:
     `say` gets one line before a compilation, none when everything is there.
     """
     from filelock import FileLock
+    from llvmlite.binding import get_host_cpu_name
 
     for part in parts:
         module = import_module(f"{__name__}.{part}")
-        marker = CACHE_FOLDER / f"{part}.compiled"
+        marker = CACHE_FOLDER / f"{part}-{get_host_cpu_name()}.compiled"
         if marker.exists():
             continue
         with FileLock(CACHE_FOLDER / "compiling.lock"):  # two processes that compile at once mix up their machine code

@@ -9,14 +9,17 @@ What is known of it:
 - After an Add every count is even. A board with even counts that needs an Add at all is not empty at it, so m >= 2;
   where neighbours in reading order always pair (row and wrap links both on) two cells of one class clear, so m >= 4.
 
-Two searches share the work. `aimed` picks which cells are to be left for the one Add, makes walls of them and asks
-`decide` to clear all else: it finds good solutions at once and, when it runs through every choice of the smallest
-size, proves that size impossible. `least` goes through every set of cells that can be reached, at each of them makes
-an Add, and so proves everything it says.
+Three searches share the work. `lucky` takes pairs that shorten the reduced word, makes an Add and sees whether that
+clears: nearly every board that can be cleared is cleared so. `aimed` picks which cells are to be left for the one Add,
+makes walls of them and asks `decide` to clear all else: it finds better solutions and, when it runs through every
+choice of the smallest size, proves that size impossible. `least` goes through every set of cells that can be reached,
+at each of them makes an Add, and so proves everything it says.
 """
 # mypy: disable-error-code="no-untyped-call,no-untyped-def,misc,untyped-decorator"
 
 from __future__ import annotations
+
+from functools import cache
 
 import numpy as np
 
@@ -449,6 +452,7 @@ def least(classes, n, width, links, adds, late, bound, floor, budget, each, most
 # length 8.
 
 
+@cache
 def room(bits: int, width: int, adds: int) -> int:
     """Words of memory that a door needs."""
     words = bits // 64

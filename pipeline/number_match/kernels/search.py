@@ -44,10 +44,10 @@ that resists has a bad beginning more often than a bad end.
 """
 PAIR_CELLS = 24  # of a projection on two classes
 ROOT_PROBES, PROBES = 2000, 1000  # probes a check at the root, and after a pair
-DOUBTFUL_PROBES = (25, 100, 400)  # probes each projection at the root, one pass after the other,
-DOUBTFUL_CELLS = (
-    18  # of a position that is more likely dead than not, and up to how many cells in those on three classes
-)
+DOUBTFUL_PROBES, DOUBTFUL_CELLS = (25, 100, 400), 18
+"""Of a position that is more likely dead than not: the probes of each projection at the root, in one pass after the
+other, and up to how many cells one on three or four classes may have in it.
+"""
 PROJECTIONS = np.array([[*group, *[0] * (4 - size)] for size in (2, 3, 4) for group in combinations(range(1, 6), size)])
 """The pairs of classes, the triples, the quadruples, filled up with 0."""
 NUMBER_OF_PROJECTIONS = len(PROJECTIONS)
@@ -300,7 +300,7 @@ def grown(table, slots, like):
 
 
 # ----------------------------------------------------------------------------------------------- class projection
-# Keep the cells of two or three classes (and the walls) and take the rest for holes. Every clear of the board clears
+# Keep the cells of two, three or four classes (and the walls) and take the rest for holes. Every clear of the board clears
 # the projection, by the same pairs in the same order, if the projection allows every link that the board could offer:
 # - neighbours in reading order: a row link needs one row, a wrap two; the rows between two kept cells may have
 #   vanished;
@@ -416,6 +416,7 @@ def clears_projection(kept, walls, layout, memo):
                     if clears_projection(kept & ~x & ~square(kept, t), walls, layout, memo):
                         result = True
                         break
+    # what is taken for alive since the probes ran out is not known to be
     if (not result or memo.counters[2] > 0) and memo.counters[0] * 8 < memo.slots * 7:
         at = slot_of(kept, memo.table, mask)
         if load(memo.table, at, kept) == none:
