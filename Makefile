@@ -13,7 +13,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --no-inp
 BENCHES := solver players assembly stages scaling start
 
 .DEFAULT_GOAL := help
-.PHONY: help setup pack test soak lint pictures signature golden schema constraints clean bench $(addprefix bench-,$(BENCHES))
+.PHONY: help setup pack test soak lint pictures survey signature golden schema constraints clean bench $(addprefix bench-,$(BENCHES))
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 20
@@ -43,6 +43,9 @@ lint: $(READY) ## check style and types
 
 pictures: pack ## take the README's pictures of the release pack into .github/ (needs a Chromium)
 	@cd tests && ../$(BIN)/python -m seeing.pictures ../output/release ../.github
+
+survey: $(READY) ## the README's survey of random boards in output/survey/, and its chart in .github/; some five minutes
+	@$(BIN)/number-match survey -o output/survey && cp output/survey/survey.png .github/
 
 signature: $(READY) ## solve and score fixed boards and print one number, which a refactor leaves alone
 	@$(BIN)/python tests/signature.py $(if $(KEEP),--keep)
