@@ -16,9 +16,9 @@ def interval(lower: int, upper: int | None) -> str:
     return f"at least {lower}" if upper is None else f"{lower}" if lower == upper else f"{lower} to {upper}"
 
 
-def listed(names: Sequence[str], last: str = "or") -> str:
+def listed(names: Sequence[str]) -> str:
     """`a`, `a or b`, `a, b or c`."""
-    return f" {last} ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+    return " or ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 
 def printable(text: str) -> str:
