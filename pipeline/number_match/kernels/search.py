@@ -300,8 +300,9 @@ def grown(table, slots, like):
 
 
 # ----------------------------------------------------------------------------------------------- class projection
-# Keep the cells of two, three or four classes (and the walls) and take the rest for holes. Every clear of the board clears
-# the projection, by the same pairs in the same order, if the projection allows every link that the board could offer:
+# Keep the cells of two, three or four classes (and the walls) and take the rest for holes. Every clear of the board
+# clears the projection, by the same pairs in the same order, if the projection allows every link that the board could
+# offer:
 # - neighbours in reading order: a row link needs one row, a wrap two; the rows between two kept cells may have
 #   vanished;
 # - the column: exact, since collapse moves no cell out of its column;
