@@ -7,8 +7,8 @@
 
 A shard is addressed by the hash of its request (DESIGN.md section 4), which holds everything that decides its rows.
 What lies in a folder under other requests is cache and never read. Each shard carries its request, the number of its
-rows and the sha256 of its rows as text, so that damage is found when it is read. Files appear by sync and rename,
-whole or not at all.
+rows, the sha256 of its rows as text and that of its bytes, so that damage is found when it is read, and before polars
+sees it, which some damaged files make end the process. Files appear by sync and rename, whole or not at all.
 """
 
 from __future__ import annotations
@@ -37,6 +37,8 @@ FOLDERS = ("candidates", "validation", "scores")
 UNREADABLE = (pl.exceptions.PolarsError, pl.exceptions.PanicException)
 """How polars fails on damaged files."""
 _RECORD = "number-match"  # the key of our record in a parquet footer
+_BEGINNING, _BLANK = b'{"bytes": "', b"0" * 64
+"""How the record begins, with the sha256 of the file's bytes; and what stands there while that is reckoned."""
 
 
 @dataclass(frozen=True)
@@ -164,22 +166,28 @@ class Store:
         return int(self._footer(request.name)["rows"])
 
     def _footer(self, name: str) -> dict[str, Any]:
+        """The record of a shard, by its footer alone."""
         try:
-            record = dict(json.loads(pl.read_parquet_metadata(self.folder / name)[_RECORD]))
-            if not (isinstance(record["request"], dict) and {"rows", "sha256"} <= set(record)):
-                raise ValueError
-            return record
+            with open(self.folder / name, "rb") as file:
+                size = file.seek(0, io.SEEK_END)
+                file.seek(max(size - 8, 0))
+                length, magic = int.from_bytes(file.read(4), "little"), file.read(4)
+                if magic != b"PAR1" or length + 8 > size:
+                    raise ValueError
+                file.seek(size - 8 - length)
+                return _record(file.read(length))
         except OSError as error:
             raise DamagedShard(name, reason(error)) from None
-        except (*UNREADABLE, KeyError, ValueError):
+        except ValueError:
             raise DamagedShard(name, "no readable footer") from None
 
     def write(self, request: Request, table: pl.DataFrame) -> None:
         """Write a shard: to a draft, synced, then renamed."""
-        record = {"request": _plain(request.what), "rows": table.height, "sha256": rows_hash(table)}
+        facts = {"request": _plain(request.what), "rows": table.height, "sha256": rows_hash(table)}
         buffer = io.BytesIO()
-        table.write_parquet(buffer, metadata={_RECORD: json.dumps(record)})
-        write_bytes(self.folder / request.name, buffer.getvalue())
+        table.write_parquet(buffer, metadata={_RECORD: json.dumps({"bytes": _BLANK.decode()} | facts)})
+        data = buffer.getvalue()
+        write_bytes(self.folder / request.name, _with_digest(data, sha256(data).hexdigest().encode()))
 
     def read(self, request: Request, schema: pl.Schema) -> pl.DataFrame:
         """The rows of a shard.
@@ -190,7 +198,10 @@ class Store:
         name = request.name
         record = self._footer(name)
         try:
-            table = pl.read_parquet(self.folder / name)
+            data = (self.folder / name).read_bytes()
+            if sha256(_with_digest(data, _BLANK)).hexdigest() != record["bytes"]:
+                raise DamagedShard(name, "its bytes are not the ones that were written")
+            table = pl.read_parquet(data)
         except OSError as error:
             raise DamagedShard(name, reason(error)) from None
         except UNREADABLE:
@@ -268,6 +279,25 @@ class Store:
             return sha256((self.folder / name).read_bytes()).hexdigest()
         except OSError:
             return None
+
+
+def _record(footer: bytes) -> dict[str, Any]:
+    """Our record in a parquet footer, where it stands as plain text.
+
+    Raises:
+        ValueError: there is none.
+    """
+    text = footer[footer.rindex(_BEGINNING) :].decode("latin-1")
+    record, _ = json.JSONDecoder().raw_decode(text)
+    if set(record) != {"bytes", "request", "rows", "sha256"} or not isinstance(record["request"], dict):
+        raise ValueError
+    return dict(record)
+
+
+def _with_digest(data: bytes, digest: bytes) -> bytes:
+    """A shard's bytes with this digest in its record."""
+    start = data.rindex(_BEGINNING) + len(_BEGINNING)
+    return data[:start] + digest + data[start + len(digest) :]
 
 
 def rows_hash(table: pl.DataFrame) -> str:
