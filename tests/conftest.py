@@ -58,3 +58,14 @@ def command(capsys: pytest.CaptureFixture[str]) -> Command:
 def no_page(monkeypatch: pytest.MonkeyPatch) -> None:
     """Runs end with pack and tables; the charts, which have tests of their own, are left out."""
     monkeypatch.setattr("number_match.report.write_report", lambda folder: folder / "report.html")
+
+
+@pytest.fixture(scope="session")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """The pack of an undisturbed run of the smallest config."""
+    from test_run import TINY, process
+
+    folder = tmp_path_factory.mktemp("whole")
+    (folder / "tiny.toml").write_text(TINY, encoding="utf-8")
+    process("run", "-c", folder / "tiny.toml", "-o", folder / "run")
+    return (folder / "run" / "pack.json").read_bytes()

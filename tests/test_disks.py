@@ -74,15 +74,6 @@ def tiny(tmp_path: Path) -> Path:
     return path
 
 
-@pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> bytes:
-    """The pack of an undisturbed run."""
-    folder = tmp_path_factory.mktemp("whole")
-    (folder / "tiny.toml").write_text(TINY, encoding="utf-8")
-    process("run", "-c", folder / "tiny.toml", "-o", folder / "run")
-    return (folder / "run" / "pack.json").read_bytes()
-
-
 def stopped_at(said: str, out: Path, what: str) -> str:
     """The file, within the run folder, that a run stopped at, and how it says so; its number or key left out."""
     found = re.fullmatch(

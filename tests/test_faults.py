@@ -37,15 +37,6 @@ def tiny(tmp_path: Path) -> Path:
     return path
 
 
-@pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> bytes:
-    """The pack of an undisturbed run."""
-    folder = tmp_path_factory.mktemp("whole")
-    (folder / "tiny.toml").write_text(TINY, encoding="utf-8")
-    process("run", "-c", folder / "tiny.toml", "-o", folder / "run")
-    return (folder / "run" / "pack.json").read_bytes()
-
-
 def strays(folder: Path) -> list[str]:
     """Files in a run folder that are no part of it."""
     known = {"run.json", "pack.json", "pack.client.json", "report.html", ".lock", ".owner"}
