@@ -331,6 +331,13 @@ def test_a_calibrated_score_lies_on_the_lines_between_the_points() -> None:
     assert blended([10_000, 30_000], [1, 3], ((0, 0), (100, 50))) == 12_500
 
 
+def test_telemetry_without_a_game_is_called_so(tmp_path: Path) -> None:
+    path = tmp_path / "telemetry.json"
+    path.write_text('{"format": "number-match-telemetry", "rows": []}', encoding="utf-8")
+    with pytest.raises(UserError, match="there are no games in it"):
+        read_telemetry(path, a_pack())
+
+
 def test_a_run_takes_the_fragment_and_its_pack_says_so(command: Command, tmp_path: Path) -> None:
     """Laid over a config; the pack verifies, and one with a broken calibration does not read."""
     config, fitted, out = tmp_path / "tiny.toml", tmp_path / "calibrated.toml", tmp_path / "out"

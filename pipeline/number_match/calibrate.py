@@ -75,6 +75,8 @@ def read_telemetry(path: Path, pack: Pack, segment: str | None = None) -> list[R
         UserError: naming the file, the row, the value and what was expected.
     """
     table = _table(path)
+    if not table.columns:
+        raise UserError(f"{path}: there are no games in it; the preview counts none that had help")
     missing = [name for name in ("attempts", "clears") if name not in table.columns]
     if missing or not {"stage", "board"} & set(table.columns):
         lacks = missing or ["stage (or board and allowance)"]

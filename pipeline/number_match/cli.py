@@ -88,7 +88,7 @@ def _in_words(mistake: typer.TyperException) -> str:
 
     cause = mistake.__cause__
     if not isinstance(mistake, typer.BadParameter) or not isinstance(cause, ValidationError) or mistake.param is None:
-        return mistake.format_message().rstrip(".")
+        return " ".join(mistake.format_message().split()).rstrip(".")
     detail, given = cause.errors()[0], mistake.param
     name = next((option for option in given.opts if option.startswith("--")), given.metavar or given.name)
     if detail["type"] == "value_error":  # none of a few words, which typer's message lists
