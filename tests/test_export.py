@@ -58,3 +58,10 @@ def test_a_mistake_is_one_message_and_leaves_everything_as_it_was(
     assert said in command("export", pack, *options).complaint
     assert sorted(path.name for path in pack.parent.iterdir()) == ["release.json"]
     assert pack.read_bytes() == VEYRA.read_bytes()
+
+
+def test_an_altered_pack_is_not_passed_on(command: Command, pack: Path) -> None:
+    text = VEYRA.read_text("utf-8")
+    pack.write_text(text.replace("Golden", "Silver"), encoding="utf-8")
+    assert "was altered" in command("export", pack, "--client").complaint
+    assert not pack.with_name("release.client.json").exists()

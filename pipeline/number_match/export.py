@@ -10,7 +10,7 @@ from typing import Any
 from number_match.errors import UserError
 from number_match.files import save
 from number_match.formats import ExportFormat
-from number_match.models import MAX_BYTES, Pack, client_pack, pack_text, read_pack
+from number_match.models import MAX_BYTES, Pack, client_pack, pack_text, read_pack, seal
 
 SUFFIXES = {
     ExportFormat.client: ".client.json",
@@ -25,10 +25,12 @@ def export(
     """Write the pack at `path` in another form, and give the file's name: `out`, or beside the pack.
 
     Raises:
-        UserError: the pack cannot be read or the file cannot be written.
+        UserError: the pack cannot be read, is not as it was sealed, or the file cannot be written.
     """
     pack = read_pack(path, max_bytes=max_bytes)
     source = Path(path)
+    if seal(pack).content_hash != pack.content_hash:
+        raise UserError(f"{source}: was altered: its content_hash is another's; `number-match verify` says more")
     target = out or source.with_name(source.name.removesuffix(".json") + SUFFIXES[form])
     save(target, contents(pack, form), source)
     return target
