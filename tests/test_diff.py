@@ -9,11 +9,12 @@ from hypothesis import strategies as st
 
 from breaking import NARROW, VEYRA, Change, Document, changed, load, puzzle, stage, write
 from conftest import Command
-from number_match.diff import Difference, Kind, _steady, diff, written
+from number_match.diff import Difference, Kind, _longest_rise, diff, written
 from number_match.formats import DiffFormat
 from number_match.models import Pack, client_pack, parse_pack, read_pack
 
 OTHER = "p-" + "a" * 20
+ANOTHER = "p-" + "b" * 20
 
 
 def pack_of(document: Document) -> Pack:
@@ -48,6 +49,20 @@ def _replace(document: Document) -> None:
     stage(document, 1)["puzzle"] = OTHER
 
 
+def _shift_and_replace(document: Document) -> None:
+    """The first puzzle leaves, the second takes its Stage, a new one comes to the second Stage and one to the third."""
+    puzzle(document, 0)["id"], puzzle(document, 2)["id"] = OTHER, ANOTHER
+    first, second, third = document["levels"][0]["stages"]
+    targets = [one["difficulty"]["target"] for one in (first, second)]
+    first.update(id="L001-S02", puzzle=OTHER)
+    first["difficulty"]["target"] = targets[1] + 1
+    second["id"] = "L001-S01"
+    second["difficulty"]["target"] = targets[0]
+    third["puzzle"] = ANOTHER
+    third["difficulty"]["score"] = 27.0
+    document["levels"][0]["stages"] = [second, first, third]
+
+
 def _other_counts(document: Document) -> None:
     counts = stage(document, 5)["difficulty"]["players"]["expert"]["passed"]
     counts[stage(document, 5)["adds"]] += -300 if counts[stage(document, 5)["adds"]] > 1000 else 300
@@ -66,8 +81,20 @@ def _other_level(document: Document) -> None:
         (lambda d: d.update(pack_version=2), [("header", "")]),
         (lambda d: d["levels"][1].update(title="?"), [("header", "")]),
         (lambda d: d["assembly"]["curve"].update(end=60.0), [("header", "")]),
-        (_swap_stages, [("moved", "L001-S01"), ("moved", "L001-S03")]),
-        (_remove_first, [("removed", "L001-S01"), ("renumbered", "L001-S01"), ("renumbered", "L001-S02")]),
+        (
+            _swap_stages,
+            [("moved", "L001-S01"), ("moved", "L001-S03"), ("target", "L001-S01"), ("target", "L001-S03")],
+        ),
+        (
+            _remove_first,
+            [
+                ("moved", "L001-S01"),
+                ("moved", "L001-S02"),
+                ("removed", "L001-S01"),
+                ("target", "L001-S01"),
+                ("target", "L001-S02"),
+            ],
+        ),
         (_replace, [("replaced", "L001-S02")]),
         (_other_level, [("moved", "L001-S03")]),
         (lambda d: stage(d, 3).update(adds=stage(d, 3)["adds"] - 1), [("allowance", "L002-S01")]),
@@ -118,7 +145,8 @@ def test_the_summary_is_one_paragraph_with_what_a_reviewer_asks() -> None:
     summary = against(change).summary
     assert "\n" not in summary
     assert summary == (
-        "golden-veyra version 1 → 2, 6 Stages: 1 with another puzzle, 1 whose difficulty shifted beyond noise. "
+        "golden-veyra version 1 → 2, 6 Stages: 1 with another puzzle, 1 puzzle left, 1 puzzle came, "
+        "1 puzzle whose difficulty shifted beyond noise. "
         "Made by number-match-pipeline 9.9, before by number-match-pipeline 0.1.0."
     )
 
@@ -149,12 +177,60 @@ def test_stages_of_one_id_are_told_by_their_places() -> None:
 
 def test_puzzles_leave_and_come_and_stages_do_not() -> None:
     text = "\n".join(written(against(_remove_first), DiffFormat.text))
-    assert "6 → 5 Stages: 1 puzzle left." in text
-    assert "Puzzles that left (1)\n  L001-S01 p-" in text
+    assert "6 → 5 Stages: 2 with another puzzle, 2 with another target, 1 puzzle left, 2 puzzles moved." in text
+    assert "Puzzles that left and were not replaced (1)\n  L001-S01 p-" in text
     back = "\n".join(written(diff(pack_of(changed(load(), _remove_first)), read_pack(VEYRA)), DiffFormat.text))
-    assert "5 → 6 Stages: 1 puzzle came." in back
+    assert "5 → 6 Stages: 2 with another puzzle, 2 with another target, 1 puzzle came, 2 puzzles moved." in back
     assert "Stages removed" not in text
     assert "Stages added" not in back
+
+
+def test_the_summary_counts_every_puzzle_that_left_and_came_and_every_stage_with_another() -> None:
+    difference = against(_shift_and_replace)
+    assert [len(difference.of(kind)) for kind in (Kind.replaced, Kind.removed, Kind.added, Kind.moved)] == [1, 1, 1, 1]
+    assert difference.summary == (
+        "golden-veyra version 1, 6 Stages: 3 with another puzzle, 1 with another target, "
+        "2 puzzles left, 2 puzzles came, 1 puzzle moved."
+    )
+
+
+def test_targets_are_compared_stage_by_stage() -> None:
+    assert [change.stage for change in against(_shift_and_replace).of(Kind.target)] == ["L001-S02"]
+
+
+def test_a_replaced_puzzle_stands_before_the_arrow_and_the_new_one_after_it() -> None:
+    difference = against(_shift_and_replace)
+    gone = stage(load(), 2)["puzzle"]
+    [line] = [line for line in written(difference, DiffFormat.text) if line.startswith("  L001-S03")]
+    [row] = [line for line in written(difference, DiffFormat.markdown) if line.startswith("| L001-S03")]
+    before, after = line.removeprefix("  L001-S03: ").split(" → ")
+    assert before.startswith(f"{gone}, ")
+    assert after.startswith(f"{ANOTHER}, ")
+    assert row == f"| L001-S03 | {before} | {after} |"
+
+
+def test_difficulties_have_one_decimal_unless_it_would_hide_the_difference() -> None:
+    def to(target: float) -> str:
+        [change] = against(lambda d: stage(d)["difficulty"].update(target=target)).of(Kind.target)
+        return change.new
+
+    target = stage(load())["difficulty"]["target"]
+    assert to(40) == "40.0"
+    assert to(23.636) == "23.6"
+    assert to(target + 0.001) == f"{target + 0.001:.3f}"
+    assert "difficulty 27.0 (" in against(_shift_and_replace).of(Kind.replaced)[0].new
+
+
+@pytest.mark.parametrize("change", [_shift_and_replace, _swap_stages, _remove_first, _other_counts, _other_level])
+def test_markdown_tells_what_the_text_tells(change: Change) -> None:
+    difference = against(lambda document: (change(document), document.update(title="Later", withdrawn=[OTHER])))
+    text = list(written(difference, DiffFormat.text))
+    markdown = list(written(difference, DiffFormat.markdown))
+    assert markdown[0] == text[0]
+    titles = [line.removeprefix("### ") for line in markdown if line.startswith("### ")]
+    assert titles == [line for line in text[1:] if line and not line.startswith("  ")]
+    heads = 2 * len(titles)  # the names of the columns and the rule below them
+    assert len([line for line in markdown if line.startswith("|")]) == heads + len(difference.changes)
 
 
 def test_a_table_names_the_key_and_leaves_out_columns_in_which_nothing_stands() -> None:
@@ -169,10 +245,8 @@ def test_a_table_names_the_key_and_leaves_out_columns_in_which_nothing_stands() 
 
 @given(st.permutations(range(9)))
 def test_what_keeps_its_order_is_a_longest_rising_run(numbers: list[int]) -> None:
-    steady = _steady(numbers, [])
-    kept = [number for position, number in enumerate(numbers) if position in steady]
+    kept = [numbers[position] for position in reversed(_longest_rise(numbers))]
     assert kept == sorted(kept)
-    assert _steady(numbers, [4]) >= {4}
     longest = [1] * len(numbers)
     for i, number in enumerate(numbers):
         longest[i] = 1 + max((longest[j] for j in range(i) if numbers[j] < number), default=0)

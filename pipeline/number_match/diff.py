@@ -1,18 +1,17 @@
 """What changed between two releases: two packs come in, a summary and a list of changes go out.
 
-Stages are matched by puzzle id, since players' saves hang on it. A change of difficulty counts only when it is beyond
-what playouts vary by chance (`shifts.py`).
+Stages are matched by puzzle id, since players' saves hang on it; targets, which belong to places, by Stage id. A change
+of difficulty counts only when it is beyond what playouts vary by chance (`shifts.py`).
 """
 
 import json
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from enum import StrEnum
-from itertools import pairwise
 
 from number_match.formats import DiffFormat
-from number_match.models import SAFE_INTEGER, ClientPack, ClientStage, Pack, Puzzle, Stage, document_of
+from number_match.models import ClientPack, ClientStage, Pack, Puzzle, Stage, document_of
 from number_match.shifts import Counts, beyond_noise
 from number_match.words import counted, interval, printable, shown
 
@@ -25,16 +24,15 @@ class Kind(StrEnum):
     id_changed = "id-changed"  # an id that means another board now: saves break
     withdrawn_back = "withdrawn-back"  # a withdrawn id that is used or allowed again
     ruleset = "ruleset"
-    replaced = "replaced"  # another puzzle at a Stage's place
-    removed = "removed"  # a puzzle that left, and no other took its Stage
+    replaced = "replaced"  # a puzzle that left, and one that came to its Stage
+    removed = "removed"  # a puzzle that left, and none came to its Stage
     added = "added"  # a puzzle that came, in no other's place
-    moved = "moved"  # the same puzzle, elsewhere in the order or in another Level
+    moved = "moved"  # the same puzzle at another Stage, or elsewhere in the order
     allowance = "allowance"
     difficulty = "difficulty"  # beyond noise
     bounds = "bounds"  # min Adds or par
     solution = "solution"
-    renumbered = "renumbered"  # another Stage id, only because of what changed before it
-    target = "target"
+    target = "target"  # of a Stage, whichever puzzle it holds
     withdrawn = "withdrawn"
     header = "header"  # anything else: title, generator, players, …
 
@@ -46,8 +44,8 @@ LOUD = (Kind.id_changed, Kind.withdrawn_back)
 class Change:
     """One difference, with both values.
 
-    `stage` is the place in the new pack, or in the old one when it is gone; `what` says which value it is, where a
-    kind has several: `par`, `generator.seed`.
+    `stage` is the place in the new pack, or in the old one when it is gone; `puzzle` is the new one where another was
+    replaced; `what` says which value it is, where a kind has several: `par`, `generator.seed`.
     """
 
     kind: Kind
@@ -57,8 +55,13 @@ class Change:
     old: str
     new: str
 
+    @property
+    def subject(self) -> str:
+        """The puzzle that changed; nothing where both values name their own."""
+        return "" if self.kind is Kind.replaced else self.puzzle
+
     def __str__(self) -> str:
-        place = " ".join(part for part in (self.stage, self.puzzle) if part)
+        place = " ".join(part for part in (self.stage, self.subject) if part)
         both = f"{self.old} → {self.new}" if self.old and self.new else self.old or self.new
         return printable(f"{place and place + ': '}{self.what and self.what + ' '}{both}")
 
@@ -83,16 +86,34 @@ class _Use:
     level: str
     number: int
 
+    @property
+    def place(self) -> tuple[str, str]:
+        """The Level and the Stage it is in."""
+        return self.level, self.stage.id
+
 
 def _uses(pack: AnyPack) -> dict[str, _Use]:
     stages = ((level.id, stage) for level in pack.levels for stage in level.stages)
     return {stage.puzzle: _Use(stage, level, number) for number, (level, stage) in enumerate(stages)}
 
 
+def _at_both(old: AnyPack, new: AnyPack) -> list[tuple[ClientStage, ClientStage]]:
+    """The Stages whose id both packs have, in the order of the new one."""
+    before, after = ({stage.id: stage for level in pack.levels for stage in level.stages} for pack in (old, new))
+    return [(before[stage_id], stage) for stage_id, stage in after.items() if stage_id in before]
+
+
 def diff(old: AnyPack, new: AnyPack) -> Difference:
     """What changed from `old` to `new`."""
     changes = sorted(
-        [*_ids(old, new), *_places(old, new), *_stages(old, new), *_shifts(old, new), *_header(old, new)],
+        [
+            *_ids(old, new),
+            *_places(old, new),
+            *_stages(old, new),
+            *_targets(old, new),
+            *_shifts(old, new),
+            *_header(old, new),
+        ],
         key=lambda change: list(Kind).index(change.kind),
     )
     return Difference(_summary(old, new, changes), tuple(changes))
@@ -142,43 +163,34 @@ def _places(old: AnyPack, new: AnyPack) -> Iterator[Change]:
             yield Change(Kind.added, use.stage.id, puzzle, "", "", _words(use.stage))
         else:
             gone.remove(there)
-            text = f"{there} {_words(before[there].stage)}"
-            yield Change(Kind.replaced, use.stage.id, puzzle, "", text, _words(use.stage))
+            texts = [f"{stage.puzzle}, {_words(stage)}" for stage in (before[there].stage, use.stage)]
+            yield Change(Kind.replaced, use.stage.id, puzzle, "", *texts)
     for puzzle in gone:
         yield Change(Kind.removed, before[puzzle].stage.id, puzzle, "", _words(before[puzzle].stage), "")
     kept = [puzzle for puzzle in after if puzzle in before]
-    anchors = [i for i, puzzle in enumerate(kept) if before[puzzle].stage.id == after[puzzle].stage.id]
-    steady = _steady([before[puzzle].number for puzzle in kept], anchors)
-    for position, puzzle in enumerate(kept):
-        was, is_ = before[puzzle], after[puzzle]
-        if position not in steady or was.level != is_.level:
+    in_place = [puzzle for puzzle in kept if before[puzzle].place == after[puzzle].place]
+    steady = {in_place[position] for position in _longest_rise([before[puzzle].number for puzzle in in_place])}
+    for puzzle in kept:
+        if puzzle not in steady:
+            was, is_ = before[puzzle], after[puzzle]
             places = [was.stage.id, is_.stage.id]
-            if was.stage.id == is_.stage.id:  # an id that names no place, so the place is told
+            if was.stage.id == is_.stage.id:  # an id that does not tell the two places apart, so they are described
                 places = [f"{use.level}, Stage {use.number + 1} of the pack" for use in (was, is_)]
             yield Change(Kind.moved, is_.stage.id, puzzle, "", *places)
-        elif was.stage.id != is_.stage.id:
-            yield Change(Kind.renumbered, is_.stage.id, puzzle, "", was.stage.id, is_.stage.id)
 
 
-def _words(stage: ClientStage) -> str:
-    return f"{counted(stage.adds, 'Add')}, difficulty {stage.difficulty.score:g} ({stage.difficulty.band})"
+def _words(stage: ClientStage, decimals: int = 1) -> str:
+    return f"{counted(stage.adds, 'Add')}, difficulty {stage.difficulty.score:.{decimals}f} ({stage.difficulty.band})"
 
 
-def _steady(numbers: Sequence[int], anchors: Sequence[int]) -> set[int]:
-    """The positions of what kept its order while the rest moved about it.
+def _target(stage: ClientStage, decimals: int = 1) -> str:
+    return f"{stage.difficulty.target:.{decimals}f}"
 
-    `numbers` are the old places in the new order. `anchors`, positions whose Stage id is the same as before, keep their
-    order when they can; between them a longest rising subsequence of what fits there does.
-    """
-    rising = all(numbers[a] < numbers[b] for a, b in pairwise(anchors))
-    fixed = list(anchors) if rising else []
-    steady = set(fixed)
-    for left, right in pairwise([-1, *fixed, len(numbers)]):
-        low = numbers[left] if left >= 0 else -1
-        high = numbers[right] if right < len(numbers) else SAFE_INTEGER
-        between = [position for position in range(left + 1, right) if low < numbers[position] < high]
-        steady |= {between[i] for i in _longest_rise([numbers[position] for position in between])}
-    return steady
+
+def _told(words: Callable[[ClientStage, int], str], old: ClientStage, new: ClientStage) -> list[str]:
+    """Both Stages in words, with one decimal; with all three of a pack where one would hide the difference."""
+    short, exact = ([words(stage, decimals) for stage in (old, new)] for decimals in (1, 3))
+    return short if short[0] != short[1] else exact
 
 
 def _longest_rise(numbers: Sequence[int]) -> list[int]:
@@ -207,12 +219,16 @@ def _stages(old: AnyPack, new: AnyPack) -> Iterator[Change]:
             continue
         was, is_ = before[puzzle].stage, use.stage
         if was.adds != is_.adds:
-            yield Change(Kind.allowance, is_.id, puzzle, "", _words(was), _words(is_))
-        if was.difficulty.target != is_.difficulty.target:
-            texts = [f"{stage.difficulty.target:g}" for stage in (was, is_)]
-            yield Change(Kind.target, is_.id, puzzle, "target", *texts)
+            yield Change(Kind.allowance, is_.id, puzzle, "", *_told(_words, was, is_))
         if isinstance(was, Stage) and isinstance(is_, Stage) and was.solution != is_.solution:
             yield Change(Kind.solution, is_.id, puzzle, "", " ".join(was.solution), " ".join(is_.solution))
+
+
+def _targets(old: AnyPack, new: AnyPack) -> Iterator[Change]:
+    """Stages that aim at another difficulty, whichever puzzles they hold."""
+    for was, is_ in _at_both(old, new):
+        if was.difficulty.target != is_.difficulty.target:
+            yield Change(Kind.target, is_.id, "", "", *_told(_target, was, is_))
 
 
 def _shifts(old: AnyPack, new: AnyPack) -> Iterator[Change]:
@@ -230,7 +246,7 @@ def _shifts(old: AnyPack, new: AnyPack) -> Iterator[Change]:
                     passed = sides[0].passed[is_.adds], sides[1].passed[is_.adds]
                     tests.append((use, name, is_.adds, Counts(passed, (sides[0].playouts, sides[1].playouts))))
         elif was.difficulty.score != is_.difficulty.score:
-            yield Change(Kind.difficulty, is_.id, puzzle, "", _words(was), _words(is_))
+            yield Change(Kind.difficulty, is_.id, puzzle, "", *_told(_words, was, is_))
     for number, _ in sorted(beyond_noise([counts for *_, counts in tests])):
         use, name, adds, counts = tests[number]
         rates = [f"{rate:.1%}" for rate in counts.rates]
@@ -266,15 +282,14 @@ TITLES = {
     Kind.id_changed: "IDS THAT CHANGED THEIR MEANING",
     Kind.withdrawn_back: "WITHDRAWN IDS THAT CAME BACK",
     Kind.ruleset: "Ruleset",
-    Kind.replaced: "Stages with another puzzle",
-    Kind.removed: "Puzzles that left",
-    Kind.added: "Puzzles that came",
+    Kind.replaced: "Puzzles replaced by new ones",
+    Kind.removed: "Puzzles that left and were not replaced",
+    Kind.added: "Puzzles that came and replace none",
     Kind.moved: "Puzzles that moved",
     Kind.allowance: "Allowances",
     Kind.difficulty: "Difficulty shifted beyond noise",
     Kind.bounds: "min Adds and par",
     Kind.solution: "Solutions",
-    Kind.renumbered: "Stages renumbered",
     Kind.target: "Targets",
     Kind.withdrawn: "Withdrawn",
     Kind.header: "Everything else",
@@ -285,24 +300,26 @@ def _summary(old: AnyPack, new: AnyPack, changes: Sequence[Change]) -> str:
     """One paragraph for a pull request."""
     if not changes:
         return f"{new.pack_id} version {new.pack_version}: no difference."
-    counts = {kind: len({change.puzzle for change in changes if change.kind is kind}) for kind in Kind}
+    counts = {kind: len({(one.stage, one.puzzle) for one in changes if one.kind is kind}) for kind in Kind}
     stages = [sum(len(level.stages) for level in pack.levels) for pack in (old, new)]
     size = counted(stages[1], "Stage")
     size = size if stages[0] == stages[1] else f"{stages[0]} → {size}"
     versions = "version " + " → ".join(map(str, dict.fromkeys((old.pack_version, new.pack_version))))
-    words = {
-        Kind.replaced: "with another puzzle",
-        Kind.allowance: "with another allowance",
-        Kind.difficulty: "whose difficulty shifted beyond noise",
-        Kind.bounds: "with other bounds",
-        Kind.solution: "with another solution",
+    of_stages = {
+        "with another puzzle": sum(was.puzzle != is_.puzzle for was, is_ in _at_both(old, new)),
+        "with another target": counts[Kind.target],
     }
-    parts = [f"{counts[kind]} {word}" for kind, word in words.items() if counts[kind]]
-    parts += [
-        f"{counted(counts[kind], 'puzzle')} {verb}"
-        for kind, verb in ((Kind.removed, "left"), (Kind.added, "came"), (Kind.moved, "moved"))
-        if counts[kind]
-    ]
+    of_puzzles = {
+        "left": counts[Kind.removed] + counts[Kind.replaced],
+        "came": counts[Kind.added] + counts[Kind.replaced],
+        "moved": counts[Kind.moved],
+        "with another allowance": counts[Kind.allowance],
+        "whose difficulty shifted beyond noise": counts[Kind.difficulty],
+        "with other bounds": counts[Kind.bounds],
+        "with another solution": counts[Kind.solution],
+    }
+    parts = [f"{number:,} {words}" for words, number in of_stages.items() if number]
+    parts += [f"{counted(number, 'puzzle')} {words}" for words, number in of_puzzles.items() if number]
     loud = []
     if changed := counts[Kind.id_changed]:
         loud.append(f"{counted(changed, 'id')} changed {'its' if changed == 1 else 'their'} meaning")
@@ -349,8 +366,8 @@ def written(difference: Difference, form: DiffFormat) -> Iterator[str]:
 
 def _table(changes: Sequence[Change]) -> Iterator[str]:
     """A Markdown table, without the columns in which nothing stands."""
-    names = {"stage": "Stage", "puzzle": "puzzle", "what": "key", "old": "before", "new": "after"}
-    rows = [asdict(change) for change in changes]
+    names = {"stage": "Stage", "subject": "puzzle", "what": "key", "old": "before", "new": "after"}
+    rows = [{key: getattr(change, key) for key in names} for change in changes]
     used = [key for key in names if any(row[key] for row in rows)]
     for cells in ([names[key] for key in used], ["---"] * len(used)):
         yield f"| {' | '.join(cells)} |"
