@@ -24,8 +24,8 @@ class Kind(StrEnum):
     id_changed = "id-changed"  # an id that means another board now: saves break
     withdrawn_back = "withdrawn-back"  # a withdrawn id that is used or allowed again
     ruleset = "ruleset"
-    replaced = "replaced"  # a puzzle that left, and one that came to its Stage
-    removed = "removed"  # a puzzle that left, and none came to its Stage
+    replaced = "replaced"  # a puzzle that left, and a new one at its Stage
+    removed = "removed"  # a puzzle that left, and no new one at its Stage
     added = "added"  # a puzzle that came, in no other's place
     moved = "moved"  # the same puzzle at another Stage, or elsewhere in the order
     allowance = "allowance"
