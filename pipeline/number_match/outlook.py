@@ -116,8 +116,8 @@ def aims(
     return weights
 
 
-def facts(stages: pl.DataFrame, usable: int, candidates: int, assembly: Assembly) -> dict[str, Any]:
-    """The figures of the summary, for run.json too."""
+def facts(stages: pl.DataFrame, usable: int, candidates: int, assembly: Assembly, tolerance: float) -> dict[str, Any]:
+    """The figures of the summary, for run.json too; `tolerance` in points."""
     distance = stages["distance"].abs()
     return {
         "candidates": candidates,
@@ -127,6 +127,8 @@ def facts(stages: pl.DataFrame, usable: int, candidates: int, assembly: Assembly
         "max_distance": float(distance.max() or 0),  # type: ignore[arg-type]
         "within_2_5": int((distance <= 2.5).sum()),
         "within_5": int((distance <= 5).sum()),
+        "tolerance": tolerance,
+        "beyond_tolerance": int((distance > tolerance).sum()),
         "cost": assembly.cost,
         "bound": assembly.bound,
         "gap": round((assembly.cost - assembly.bound) / max(assembly.bound, 1), 6),
@@ -136,12 +138,15 @@ def facts(stages: pl.DataFrame, usable: int, candidates: int, assembly: Assembly
 
 def summary(found: Mapping[str, Any], where: object) -> str:
     """What came out, at the end of a run."""
-    stages = found["stages"]
+    stages, beyond = found["stages"], found["beyond_tolerance"]
+    kept = f"{found['tolerance']:g}, to which `select` playouts keep"
+    chance = f"  {counted(beyond, 'Stage')} beyond the tolerance of {kept}\n" if beyond else ""
     return (
         f"{where}: {counted(stages, 'Stage')} from {found['usable']:,} usable of "
         f"{counted(found['candidates'], 'candidate')}\n"
         f"  distance to target on report playouts: mean {found['mean_distance']:.2f}, "
         f"maximum {found['max_distance']:.2f}; "
         f"{found['within_2_5']} of {stages} within 2.5 points, {found['within_5']} within 5\n"
+        f"{chance}"
         f"  optimality gap {found['gap']:.4%} ({found['method']})"
     )

@@ -136,7 +136,7 @@ def run(config: Config, *, until: str = "run", dry_run: bool = False, say: Say, 
             say("then as the shards ask that are made again")
         return
     store.prepare()
-    with store.lock(), open_engine(config.run) as engine:
+    with store.lock(), open_engine(config.run, say) as engine:
         this = Run(config, store, plan, engine, say, bars=bars)
         this.record("running")
         try:
@@ -452,7 +452,8 @@ class Run(Maker):
         self.store.write_text("pack.client.json", pack_text(client_pack(pack)))
         self.store.write_text("pack.json", pack_text(pack))
         self.outputs = {name: self.store.file_hash(name) or "" for name in OUTPUTS}
-        self.facts = outlook.facts(reports["stages"], figures.usable.height, figures.candidates.height, assembly)
+        tolerance, usable = self.config.assemble.tolerance, figures.usable.height
+        self.facts = outlook.facts(reports["stages"], usable, figures.candidates.height, assembly, tolerance)
         self._tally("assemble").boards = len(pools[1])
 
 
