@@ -2,14 +2,19 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
+from itertools import count
 from pathlib import Path
 
 import pytest
 
 from conftest import DATA, Command
+from number_match.players import default_panel
 from number_match.rules import RULESETS, Board, replay
+from number_match.simulate import CHUNK, simulate
+from number_match.threads import AHEAD, in_order
 
 EXAMPLE = "316372222/5516"
 OPENING = "518145871/636527126/958716539/27158326"
@@ -84,6 +89,20 @@ def test_simulate_gives_the_pass_rate_of_every_allowance_with_its_interval(comma
     for low, rate, high in zip(found["low"], found["pass_rate"], found["high"], strict=True):
         assert 0 <= low <= rate <= high <= 1
     assert command(*arguments).out == outcome.out
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_batches_of_playouts_add_up_to_those_of_one_range(command: Command, tmp_path: Path, workers: int) -> None:
+    playouts, boards = 2 * CHUNK + 1, [f"{OPENING} +2", "12 +1"]
+    path = tmp_path / "boards.txt"
+    path.write_text("\n".join(boards))
+    words = ("--player", "random", "--playouts", playouts, "--seed", 3, "--workers", workers, "--json")
+    found = [json.loads(line)["passed"] for line in command("simulate", "--file", path, *words).out.splitlines()]
+    for text, passed in zip(boards, found, strict=True):
+        board = Board.parse(text)
+        player = default_panel()["random"]
+        whole = simulate(board, player, name="random", max_adds=board.adds, playouts=range(playouts), seed=3)
+        assert passed == list(whole.passed)
 
 
 def test_simulate_takes_the_allowance_of_the_board(command: Command) -> None:
@@ -300,3 +319,64 @@ def test_a_full_disk_behind_the_output_is_one_message() -> None:
         )
     assert run.returncode == 2
     assert run.stderr.splitlines() == ["error: the output cannot be written: No space left on device"]
+
+
+# ------------------------------------------------------------------------------------------------------ interrupted
+
+
+def test_simulate_shows_how_far_it_is_and_ends_when_interrupted() -> None:
+    """10^9 playouts take more than an hour."""
+    terminal, end = os.openpty()
+    words = ("simulate", f"{OPENING} +3", "--playouts", "1000000000", "--workers", "1")
+    running = subprocess.Popen([sys.executable, "-m", "number_match", *words], stdout=subprocess.PIPE, stderr=end)
+    os.close(end)
+    said = b""
+    while b"playouts/s" not in said:
+        said += os.read(terminal, 1000)
+    running.send_signal(signal.SIGINT)
+    out, _ = running.communicate(timeout=60)
+    said = os.read(terminal, 1000)
+    os.close(terminal)
+    assert (running.returncode, out) == (130, b"")
+    assert said.split(b"\r")[-1].strip() == said.splitlines()[-1] == b"interrupted"
+
+
+@pytest.mark.parametrize(
+    "words", [("solve", "--adds", "9", "--node-budget", "1000000000000"), ("perft", "--depth", "20", "--adds", "1")]
+)
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_board_that_takes_hours_is_not_waited_for_when_interrupted(
+    tmp_path: Path, words: tuple[str, ...], number: int, code: int
+) -> None:
+    path = tmp_path / "boards.txt"
+    path.write_text(f"11\n{OPENING}\n{OPENING}\n")
+    running = subprocess.Popen(
+        [sys.executable, "-u", "-m", "number_match", *words, "--file", str(path), "--json"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert running.stdout is not None
+    assert json.loads(running.stdout.readline())["board"] == "11"  # the second is worked on
+    running.send_signal(number)
+    assert running.communicate(timeout=60) == ("", "\ninterrupted\n")
+    assert running.returncode == code
+
+
+def test_tasks_are_begun_a_few_ahead_and_dropped_when_one_fails() -> None:
+    begun = []
+
+    def work(number: int) -> float:
+        begun.append(number)
+        return 1 / (3 - number)
+
+    results = in_order(work, count(), 1)  # there is no end of them
+    assert [next(results) for _ in range(3)] == [(0, 1 / 3), (1, 1 / 2), (2, 1.0)]
+    with pytest.raises(ZeroDivisionError):
+        next(results)
+    assert begun == list(range(len(begun)))
+    assert len(begun) <= AHEAD + 3
+
+
+def test_the_help_of_solve_says_what_no_allowance_means(command: Command) -> None:
+    assert "A board without +N or --adds allows no Add" in " ".join(command("solve", "--help").out.split())

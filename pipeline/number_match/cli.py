@@ -9,6 +9,7 @@ import errno
 import os
 import signal
 import sys
+from contextlib import suppress
 from io import TextIOWrapper
 from types import FrameType
 from typing import Annotated
@@ -55,7 +56,19 @@ def main() -> None:
         # what a terminal cannot show is escaped, and no reason to fail
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
-    sys.exit(run(sys.argv[1:]))
+    try:
+        code = run(sys.argv[1:])
+    except SystemExit:  # of _terminated
+        code = 143
+    if code:
+        from number_match.threads import busy
+
+        if busy():  # a kernel under way cannot be stopped, and is not waited for
+            for stream in (sys.stdout, sys.stderr):
+                with suppress(OSError):
+                    stream.flush()
+            os._exit(code)
+    sys.exit(code)
 
 
 def run(arguments: list[str]) -> int:

@@ -9,11 +9,12 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
 from enum import StrEnum
+from functools import reduce
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
-from number_match.cli_shared import JsonOption, Quiet, RulesetOption, sayer
+from number_match.cli_shared import JsonOption, Quiet, RulesetOption, interruptible, sayer
 from number_match.errors import UserError
 from number_match.words import counted, interval
 
@@ -37,7 +38,7 @@ AddsOption = Annotated[
     int | None, typer.Option(min=0, max=9999, help="The Adds allowed, unless the board says so.", show_default=False)
 ]
 WorkersOption = Annotated[
-    int | None, typer.Option(min=1, help="Boards worked on at once; default: one a core.", show_default=False)
+    int | None, typer.Option(min=1, help="Threads that share the boards; default: one a core.", show_default=False)
 ]
 
 
@@ -49,6 +50,7 @@ class Goal(StrEnum):
 
 
 @app.command(rich_help_panel=PANEL)
+@interruptible()
 def solve(
     board: BoardArgument = None,
     file: FileOption = None,
@@ -66,7 +68,10 @@ def solve(
     as_json: JsonOption = False,
     quiet: Quiet = False,
 ) -> None:
-    """Find out whether boards can be cleared, with how few Adds and pairs, and how."""
+    """Find out whether boards can be cleared, with how few Adds and pairs, and how.
+
+    A board without +N or --adds allows no Add: `unclearable` then means that it cannot be cleared by pairs alone.
+    """
     from number_match.boards import given_boards, parse_ruleset
 
     boards = given_boards(board, file, parse_ruleset(ruleset), adds)
@@ -138,6 +143,7 @@ def _par(result: "SolveResult") -> str:
 
 
 @app.command(rich_help_panel=PANEL)
+@interruptible()
 def simulate(
     board: BoardArgument = None,
     file: FileOption = None,
@@ -146,7 +152,10 @@ def simulate(
     adds: AddsOption = None,
     seed: Annotated[int, typer.Option(min=0, max=2**64 - 1, help="The seed of all choices.")] = 1,
     ruleset: RulesetOption = "veyra-1",
-    workers: WorkersOption = None,
+    workers: Annotated[
+        int | None,
+        typer.Option(min=1, help="Threads that share the playouts; default: one a core.", show_default=False),
+    ] = None,
     as_json: JsonOption = False,
     quiet: Quiet = False,
 ) -> None:
@@ -162,14 +171,14 @@ def simulate(
     from number_match.simulate import simulate as play
     from number_match.simulate import wilson
 
-    def work(given: "Given") -> "PlayoutFigures":
-        board, numbers = given.board, range(playouts)
+    def work(given: "Given", numbers: range) -> "PlayoutFigures":
+        board = given.board
         try:
             return play(board, panel[player], name=player, max_adds=board.adds, playouts=numbers, seed=seed)
         except UserError as error:
             raise UserError(f"{given.place or 'board'}: {error}") from None
 
-    for given, figures in _each(work, boards, workers, quiet):
+    for given, figures in _played(work, boards, playouts, workers, quiet):
         intervals = [wilson(passed, playouts) for passed in figures.passed]
         if as_json:
             _print_json(
@@ -262,6 +271,7 @@ def _print_board(position: "Board") -> None:
 
 
 @app.command(rich_help_panel=PANEL)
+@interruptible()
 def perft(
     board: BoardArgument = None,
     file: FileOption = None,
@@ -292,8 +302,7 @@ def perft(
     _prepare("board", quiet)
     from number_match.perft import count
 
-    for given in boards:
-        sequences, checksum = count(given.board, depth)
+    for given, (sequences, checksum) in _each(lambda given: count(given.board, depth), boards, 1, quiet):
         if as_json:
             _print_json(
                 {
@@ -312,15 +321,12 @@ def perft(
 
 def _check_perft(lines: list[tuple[str, str]], rules: "Ruleset", as_json: bool, quiet: bool) -> None:
     """Count every row of a perft file again; exit 1 when one differs."""
-    from tqdm import tqdm
-
     from number_match.perft import count, read_rows
 
     rows = read_rows(lines, rules)
     _prepare("board", quiet)
     wrong = 0
-    for row in tqdm(rows, unit=" rows", disable=True if quiet else None):
-        found = count(row.board, row.depth)
+    for row, found in _each(lambda row: count(row.board, row.depth), rows, 1, quiet, unit=" rows"):
         good = found == (row.count, row.checksum)
         wrong += not good
         if as_json:
@@ -349,19 +355,50 @@ def _check_perft(lines: list[tuple[str, str]], rules: "Ruleset", as_json: bool, 
 
 # -------------------------------------------------------------------------------------------------------- shared parts
 
+Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 
 def _each(
-    work: "Callable[[Given], Result]", boards: "Sequence[Given]", workers: int | None, quiet: bool
-) -> "Iterator[tuple[Given, Result]]":
-    """Every board with its result, in order, under a progress bar when there are many."""
+    work: Callable[[Item], Result], items: Sequence[Item], workers: int | None, quiet: bool, unit: str = " boards"
+) -> Iterator[tuple[Item, Result]]:
+    """Every board (or row of a file) with its result, in order, under a progress bar when there are many."""
     from tqdm import tqdm
 
     from number_match.threads import in_order
 
-    hidden = True if quiet or len(boards) == 1 else None  # None: hidden when stderr is no terminal
-    return iter(tqdm(in_order(work, boards, workers), total=len(boards), unit=" boards", disable=hidden))
+    hidden = True if quiet or len(items) == 1 else None  # None: hidden when stderr is no terminal
+    return iter(tqdm(in_order(work, items, workers), total=len(items), unit=unit, disable=hidden))
+
+
+def _played(
+    work: "Callable[[Given, range], PlayoutFigures]",
+    boards: "Sequence[Given]",
+    playouts: int,
+    workers: int | None,
+    quiet: bool,
+) -> "Iterator[tuple[Given, PlayoutFigures]]":
+    """Every board with the figures of all its playouts, played in batches, in order, under a progress bar."""
+    from tqdm import tqdm
+
+    from number_match.simulate import CHUNK, PlayoutFigures
+    from number_match.threads import in_order
+
+    firsts = range(0, playouts, CHUNK)
+    batches = ((given, range(first, min(first + CHUNK, playouts))) for given in boards for first in firsts)
+    played = in_order(lambda batch: work(*batch), batches, workers)
+    total, hidden = len(boards) * playouts, True if quiet else None  # None: hidden when stderr is no terminal
+    with tqdm(total=total, unit=" playouts", unit_scale=True, disable=hidden, leave=False) as bar:
+
+        def told(figures: PlayoutFigures) -> PlayoutFigures:
+            bar.update(figures.playouts)
+            return figures
+
+        for given in boards:
+            parts = (told(figures) for _, (_, figures) in zip(firsts, played, strict=False))
+            figures = reduce(PlayoutFigures.merge, parts)
+            with tqdm.external_write_mode():  # the bar makes way for what is printed
+                yield given, figures
 
 
 def _prepare(kernels: str, quiet: bool) -> None:

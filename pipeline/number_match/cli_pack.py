@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from number_match.cli_shared import Quiet, sayer
+from number_match.cli_shared import Quiet, interruptible, sayer
 from number_match.errors import UserError
 from number_match.formats import DiffFormat, ExportFormat, VerifyFormat
 from number_match.words import printable_lines
@@ -32,6 +32,7 @@ class Depth(StrEnum):
 
 
 @app.command(rich_help_panel=PANEL)
+@interruptible()
 def verify(
     packs: Annotated[list[str], typer.Argument(metavar="PACK...", help="Pack files, or client files.")],
     level: Annotated[Depth, typer.Option(help="full also solves and plays everything again.")] = Depth.quick,

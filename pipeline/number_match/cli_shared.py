@@ -73,6 +73,16 @@ def resumable(again: str) -> Iterator[None]:
         raise
 
 
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """Around work of which nothing is kept: when it is interrupted, that is said."""
+    try:
+        yield
+    except (KeyboardInterrupt, SystemExit):
+        typer.echo("\ninterrupted", err=True)
+        raise
+
+
 def flag_words(flags: Mapping[str, object]) -> list[str]:
     """Those of the flags that are given, as words of a command line."""
     given = {name: value for name, value in flags.items() if value is not None}
