@@ -299,17 +299,57 @@ def test_a_dask_cluster_that_loses_a_worker_makes_the_same_pack(tiny: Path, tmp_
     assert (out / "pack.json").read_bytes() == whole
 
 
+SCHEDULER = ("--host", "127.0.0.1", "--port", "0", "--no-dashboard")
+WORKER = ("--nworkers", "1", "--nthreads", "1", "--no-dashboard", "--no-nanny")
+
+
+def dask(file: Path, part: str, *arguments: str) -> subprocess.Popen[bytes]:
+    """A part of a cluster, which finds the others by the scheduler's file."""
+    words = [sys.executable, "-m", f"distributed.cli.dask_{part}", "--scheduler-file", str(file), *arguments]
+    return subprocess.Popen(words, cwd=file.parent, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
+def test_a_run_says_that_it_waits_for_workers_and_goes_on_when_they_come(
+    tiny: Path, tmp_path: Path, whole: bytes
+) -> None:
+    pytest.importorskip("distributed")
+    out, file = tmp_path / "run", tmp_path / "scheduler.json"
+    cluster = [dask(file, "scheduler", *SCHEDULER)]
+    try:
+        wait_for(tmp_path, file.name, cluster[0])
+        address = json.loads(file.read_text())["address"]
+        waits = f"dask: the scheduler at {address} has no workers yet; waiting for them\n"
+
+        def waiting() -> subprocess.Popen[str]:
+            running = start(tiny, out, "--engine", "dask", "--scheduler", address)
+            assert running.stderr is not None
+            assert waits in iter(running.stderr.readline, "")
+            return running
+
+        running = waiting()
+        running.send_signal(signal.SIGINT)
+        said = end_of(running)
+        assert running.returncode == 130
+        assert "interrupted; what is finished is kept" in said
+        assert "Traceback" not in said
+
+        running = waiting()
+        cluster.append(dask(file, "worker", *WORKER))
+        said = end_of(running)
+        assert running.returncode == 0
+        assert waits not in said
+    finally:
+        for part in cluster:
+            part.kill()
+            part.wait()
+    assert (out / "pack.json").read_bytes() == whole
+
+
 @pytest.mark.soak
 def test_a_scheduler_that_is_killed_stops_the_run(tiny: Path, tmp_path: Path, whole: bytes) -> None:
     pytest.importorskip("distributed")
     out, file = tmp_path / "run", tmp_path / "scheduler.json"
-
-    def dask(part: str, *arguments: str) -> subprocess.Popen[bytes]:
-        words = [sys.executable, "-m", f"distributed.cli.dask_{part}", "--scheduler-file", str(file), *arguments]
-        return subprocess.Popen(words, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-
-    scheduler = dask("scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard")
-    worker = dask("worker", "--nworkers", "1", "--nthreads", "1", "--no-dashboard", "--no-nanny")
+    scheduler, worker = dask(file, "scheduler", *SCHEDULER), dask(file, "worker", *WORKER)
     try:
         wait_for(tmp_path, file.name, scheduler)
         address = json.loads(file.read_text())["address"]

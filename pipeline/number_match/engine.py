@@ -13,8 +13,17 @@ import multiprocessing
 import os
 import signal
 import threading
+import time
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, ProcessPoolExecutor, wait
+from concurrent.futures import (
+    FIRST_COMPLETED,
+    BrokenExecutor,
+    CancelledError,
+    Executor,
+    Future,
+    ProcessPoolExecutor,
+    wait,
+)
 from typing import Any, TypeVar
 
 from number_match.config import RunConfig
@@ -124,11 +133,15 @@ class Engine:
 
 
 @contextlib.contextmanager
-def open_engine(run: RunConfig) -> Iterator[Engine]:
-    """The engine of `[run]`. Workers start with the first job and end with the block."""
+def open_engine(run: RunConfig, say: Callable[[str], None] = lambda text: None) -> Iterator[Engine]:
+    """The engine of `[run]`. Workers start with the first job and end with the block.
+
+    Args:
+        say: gets a line when a cluster has to be waited for.
+    """
     workers = run.workers or cores()
     if run.engine == "dask":
-        engine = _dask_engine(run)
+        engine = _dask_engine(run, say)
     elif run.engine == "inline":
         engine = Engine(Inline, 1)
     else:
@@ -168,7 +181,7 @@ def _worker_lost(error: BaseException) -> bool:
     )
 
 
-def _dask_engine(run: RunConfig) -> Engine:
+def _dask_engine(run: RunConfig, say: Callable[[str], None]) -> Engine:
     """Workers of a Dask cluster at `run.scheduler`; the run folder must be on a file system that all of them share."""
     try:
         from distributed import Client  # type: ignore[attr-defined, unused-ignore]
@@ -186,6 +199,18 @@ def _dask_engine(run: RunConfig) -> Engine:
         client: Any = Client(run.scheduler, timeout="20s", set_as_default=False)  # type: ignore[no-untyped-call]
     except (OSError, TimeoutError, ValueError) as error:
         raise UserError(f"run.scheduler: no Dask scheduler answers at {run.scheduler}: {error}") from None
-    threads = sum(client.nthreads().values())
-    workers = max(1, run.workers or threads)
-    return Engine(lambda: client.get_executor(retries=ATTEMPTS, pure=False), workers, client.close)
+
+    def begin() -> Executor:
+        try:
+            if not client.nthreads():
+                say(f"dask: the scheduler at {run.scheduler} has no workers yet; waiting for them")
+                client.wait_for_workers(1)
+                time.sleep(1)  # workers come together: let the others come, too, before they are counted
+            engine.workers = run.workers or max(1, sum(client.nthreads().values()))
+        except (OSError, CancelledError):
+            raise WorkersDied("the scheduler of the cluster is gone") from None
+        executor: Executor = client.get_executor(retries=ATTEMPTS, pure=False)
+        return executor
+
+    engine = Engine(begin, 1, client.close)
+    return engine

@@ -45,7 +45,7 @@ def run_survey(survey: Survey, folder: Path, run: RunConfig, *, say: Say, bars: 
         say(f"{folder}: nothing to do; this survey is finished")
         return pl.read_parquet(store.path("summary.parquet"))
     store.prepare([FOLDER])
-    with store.lock(), open_engine(run) as engine:
+    with store.lock(), open_engine(run, say) as engine:
         begun = time.perf_counter()
         _write_record(store, survey, {"state": "running"})
         maker = Maker(store, engine, say, bars=bars)
