@@ -367,8 +367,9 @@ def test_a_board_that_takes_hours_is_not_waited_for_when_interrupted(
     assert running.stdout is not None
     assert json.loads(running.stdout.readline())["board"] == "11"  # the second is worked on
     running.send_signal(number)
-    assert running.communicate(timeout=60) == ("", "\ninterrupted\n")
-    assert running.returncode == code
+    out, err = running.communicate(timeout=60)
+    assert (running.returncode, out) == (code, "")
+    assert err.endswith("\ninterrupted\n")  # before it, kernels may have been compiled
 
 
 def test_tasks_are_begun_a_few_ahead_and_dropped_when_one_fails() -> None:
