@@ -108,7 +108,9 @@ class Maker:
     """Makes the shards of one run folder on an engine.
 
     Args:
-        say: takes a line for people. bars: whether progress is shown. dry: nothing is made, damage is only told.
+        say: takes a line for people.
+        bars: whether progress is shown.
+        dry: nothing is made, damage is only told.
     """
 
     remedy = "it is made again"

@@ -26,7 +26,6 @@ SOLVER_BEHAVIOUR = 3
 MAX_SQUARES = 256
 """The largest board that the compiled arrays take, Adds included."""
 
-
 MOST_ADDS = 64
 """Up to how many Adds are searched for, since every one takes memory: beyond, a larger allowance changes nothing."""
 
@@ -77,10 +76,12 @@ def solve(
     """Decide whether the board can be cleared with at most `board.adds` Adds.
 
     Args:
-        node_budget: actions that all searches together may apply, probes included. memory_mib: room for the tables;
-            when they are full the search forgets, and never errs. minimise: `adds` bounds min Adds and then par;
-            `actions` bounds pairs + Adds besides, and the solution attains that. verdict_only: stop with the first
-            solution; min Adds is bounded as far as that goes, and par only where it is free.
+        node_budget: actions that all searches together may apply, probes included.
+        memory_mib: room for the tables; when they are full the search forgets, and never errs.
+        minimise: `adds` bounds min Adds and then par; `actions` bounds pairs + Adds besides, and the solution attains
+            that.
+        verdict_only: stop with the first solution; min Adds is bounded as far as that goes, and par only where it is
+            free.
 
     Raises:
         BoardTooLarge: the board has more than 256 squares.

@@ -122,7 +122,8 @@ def clustered(passed: int, squares: int, boards: int, playouts: int) -> tuple[fl
     of the variance.
 
     Args:
-        passed: playouts that passed, over all boards. squares: the sum of the squares of each board's.
+        passed: playouts that passed, over all boards.
+        squares: the sum of the squares of each board's.
         boards, playouts: how many boards, and playouts of each.
     """
     every = boards * playouts

@@ -261,9 +261,3 @@ def empty_of(typing_context, words):
 
 WORDS = {64: (0,), 128: (0, 0), 256: (0, 0, 0, 0)}
 """What to give `empty_of` for how many squares."""
-
-
-@intrinsic
-def set128(typing_context):
-    """The empty set of up to 128 squares."""
-    return WORD128(), lambda context, builder, signature, args: ir.Constant(ir.IntType(128), 0)
